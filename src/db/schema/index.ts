@@ -1,0 +1,5 @@
+export * from './contact-timeline.ts';
+export * from './contacts.ts';
+export * from './lead-mails.ts';
+export * from './leads.ts';
+export * from './tasks.ts';

@@ -1,0 +1,79 @@
+/** One mailbox folder as a port; the adapter is imap-mailbox.ts. Every method rejects with MailboxError. */
+export interface Mailbox {
+  readonly name: string;
+  readonly uidValidity: number;
+  /** UIDNEXT at the time of opening: the smallest UID that a new mail can have. */
+  readonly uidNext: number;
+  /** UIDs without \Seen, ascending. A search that answers empty while STATUS counts unseen mail rejects. */
+  unseen(): Promise<number[]>;
+  /** UIDs >= `uid`, ascending. (IMAP's `n:*` names the last mail even if its UID is lower: filtered here.) */
+  from(uid: number): Promise<number[]>;
+  /** UIDs whose INTERNALDATE is on or after `since`'s day, ascending. */
+  since(since: Date): Promise<number[]>;
+  /** Envelopes of those that still exist, by UID. */
+  envelopes(uids: readonly number[]): Promise<Map<number, MailEnvelope>>;
+  /** The mail's source without setting \Seen; `undefined` when the mail is gone. */
+  fetch(uid: number): Promise<FetchedMail | undefined>;
+  /** Sets \Seen and checks that it stuck. `false` = the server did not keep it. */
+  markSeen(uid: number): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface MailEnvelope {
+  uid: number;
+  /** INTERNALDATE: the server's arrival time. */
+  receivedAt: Date;
+  /** RFC822.SIZE in bytes. */
+  size: number;
+  seen: boolean;
+  messageId?: string;
+  subject?: string;
+  from?: string;
+  to: string[];
+}
+
+export interface FetchedMail extends MailEnvelope {
+  /** RFC 822 source. Above 5 MB: the headers and the text parts only, as a source of their own. */
+  source: Buffer;
+  reduced: boolean;
+}
+
+/**
+ * What went wrong, as a closed set: `login_refused` is the only one that speaks of wrong credentials;
+ * `throttled` ends the run; all others are tried again at the next tick.
+ */
+export const mailboxErrorCodes = [
+  'connect_failed',
+  'login_refused',
+  'login_unavailable',
+  'mailbox_unavailable',
+  'search_refused',
+  'fetch_refused',
+  'throttled',
+  'timeout',
+  'connection_lost',
+] as const;
+export type MailboxErrorCode = (typeof mailboxErrorCodes)[number];
+
+export class MailboxError extends Error {
+  override name = 'MailboxError';
+  readonly code: MailboxErrorCode;
+  constructor(code: MailboxErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The IMAP parameter, as JSON in SSM. */
+export interface ImapSettings {
+  host: string;
+  port: number;
+  secure: boolean;
+  user: string;
+  pass?: string;
+  accessToken?: string;
+  mailboxes: string[];
+}
+
+/** Opens one folder on a fresh connection. */
+export type OpenMailbox = (settings: ImapSettings, mailbox: string) => Promise<Mailbox>;

@@ -1,0 +1,43 @@
+/**
+ * Every event name that a function logs as `message`. Handlers, saved queries, runbook and tests take the
+ * names from here. Fields are top-level snake_case ids and codes: never a name, a body, a phone number,
+ * an e-mail address or a token (a lead's id holds e-mail and phone, so lines carry `mail_key` instead).
+ */
+export const logEvents = {
+  pollerStarted: 'poller.started',
+  pollerFinished: 'poller.finished',
+  pollerFailed: 'poller.failed',
+  pollerSkipped: 'poller.skipped',
+  mailProcessed: 'mail.processed',
+  mailFailed: 'mail.failed',
+  mailQuarantined: 'mail.quarantined',
+  mailNotMarkedSeen: 'mail.not_marked_seen',
+  mailUnmapped: 'mail.unmapped',
+  mailAmbiguousStore: 'mail.ambiguous_store',
+  stateUnreadable: 'state.unreadable',
+  storesStale: 'stores.stale',
+  storeInvalidSetting: 'stores.invalid_setting',
+  legacyPutRefused: 'legacy.put_refused',
+  leadStored: 'lead.stored',
+  leadStoreFailed: 'lead.store_failed',
+  leadQueued: 'lead.queued',
+  leadPublished: 'lead.published',
+  leadPublishFailed: 'lead.publish_failed',
+  /** The wording of the source document; dashboards already search for it. */
+  publishSkipped: '[EVENTBRIDGE] Skipping — missing required fields',
+  publishMarkFailed: 'lead.publish_mark_failed',
+  mirrorFailed: 'mirror.failed',
+  breakerOpened: 'breaker.opened',
+  breakerClosed: 'breaker.closed',
+  outboxRepublished: 'outbox.republished',
+  outboxFailed: 'outbox.failed',
+  leadsWithoutTimeline: 'leads.without_timeline',
+  retrySucceeded: 'retry.succeeded',
+  retryStageFailed: 'retry.stage_failed',
+  messageInvalid: 'message.invalid',
+  visibilityFailed: 'message.visibility_failed',
+  leadProcessed: 'lead.processed',
+  leadProcessingFailed: 'lead.processing_failed',
+} as const;
+
+export type LogEvent = (typeof logEvents)[keyof typeof logEvents];
