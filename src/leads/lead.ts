@@ -12,7 +12,8 @@ const instant = z.iso.datetime({ offset: true }).transform((value) => new Date(v
  */
 export const leadInputSchema = z.object({
   id: z.string().min(1),
-  leadEmail: z.string().min(1),
+  /** Empty when the mail named no address at all. */
+  leadEmail: z.string(),
   leadType: z.string().min(1),
   firstName: text,
   lastName: text,

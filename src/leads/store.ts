@@ -1,0 +1,24 @@
+import { z } from 'zod';
+
+/** One item of StoresV2. Settings that only the due date reads are checked where they are used. */
+export const storeSchema = z.object({
+  storeId: z.guid(),
+  leadEmail: z.string().min(1),
+  franchise: z.string().min(1),
+  providerAccountId: z.coerce.string().min(1),
+  trackingId: z.coerce.string().optional(),
+  timeZone: z.string().optional(),
+  quietHours: z.string().optional(),
+  phoneNumbers: z.array(z.string()).optional(),
+});
+export type Store = z.output<typeof storeSchema>;
+
+/**
+ * The brand in a franchise name: what is left without a final `-`, `_`, space or `#` and a store code that
+ * holds a digit. 'orangeTheory-0421' -> 'orangeTheory'; 'British Swim School' stays as it is.
+ */
+export function parseBrandFromFranchise(franchise: string): string {
+  const name = franchise.trim();
+  const brand = name.replace(/[-_ #]+(?=[^-_ #]*\d)[^-_ #]+$/, '').trim();
+  return brand === '' ? name : brand;
+}
