@@ -12,17 +12,11 @@ import type { StoreMatch } from './store-directory.ts';
  * sender, when the form told nothing else).
  *
  * @param receivedAt the mail's INTERNALDATE
- * @returns undefined when the mail names no address at all and no phone: there is nothing to key a lead on.
  */
-export function buildLead(
-  parsed: ParsedMail,
-  receivedAt: Date,
-  match: StoreMatch | undefined,
-): LeadInput | undefined {
+export function buildLead(parsed: ParsedMail, receivedAt: Date, match: StoreMatch | undefined): LeadInput {
   const { fields, recipients, forwarded } = parsed;
   const leadEmail = (fields.email ?? parsed.replyTo ?? parsed.from ?? '').trim().toLowerCase();
   const phone = fields.phone ?? null;
-  if (!leadEmail && !phone) return undefined;
   const recipient = match?.recipient ?? recipients.find(({ source }) => source === 'to') ?? recipients[0];
   const body = cutToBytes(parsed.text, rawBodyLimitBytes);
   const complete = phone !== null && (fields.email ?? parsed.replyTo) !== undefined;

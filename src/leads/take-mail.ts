@@ -1,0 +1,225 @@
+import type { ParsedMail } from '../mail/parsed-mail.ts';
+import type { Clock } from '../platform/clock.ts';
+import { errorCode } from '../platform/errors.ts';
+import { logEvents } from '../platform/log-events.ts';
+import type { Log } from '../platform/logger.ts';
+import type { Meter } from '../platform/metrics.ts';
+import type { Queue } from '../platform/queue.ts';
+import type { Breaker } from './breaker.ts';
+import { buildLead } from './build-lead.ts';
+import type { PutLegacyLead } from './legacy-table.ts';
+import type { MailRecord, PersistedMail } from './persist.ts';
+import type { PublishOutcome } from './publish.ts';
+import { buildRetryMessage, type RetryStage } from './retry-message.ts';
+import type { StoreDirectory, StoreMatch } from './store-directory.ts';
+
+/** What a mail's way needs from the outside. */
+export interface TakeMailDependencies {
+  directory: StoreDirectory;
+  /** Absent where the transitional table is switched off. */
+  putLegacyLead?: PutLegacyLead;
+  persist(record: MailRecord): Promise<PersistedMail>;
+  /** Writes the test mirror; never rejects. Absent where no mirror is configured. */
+  mirror?(record: MailRecord): Promise<void>;
+  publish(persisted: PersistedMail): Promise<PublishOutcome>;
+  markPublished(mailKey: string): Promise<void>;
+  breaker: Breaker;
+  /** Is it the database that is down, rather than this one write that is wrong? */
+  isInfrastructureFailure(error: unknown): boolean;
+  retryQueue: Queue;
+  clock: Clock;
+  log: Log;
+  meter: Meter;
+}
+
+/** A mail in the box: where it lies and when it came. */
+export interface MailPosition {
+  mailbox: string;
+  uidValidity: number;
+  uid: number;
+  /** INTERNALDATE. */
+  receivedAt: Date;
+}
+
+/**
+ * `settled` — stored or queued: the mail may be marked SEEN.
+ * `kept` — nothing durable holds it yet: it stays UNSEEN and pending, and the next tick takes it again.
+ */
+export type TakeMailResult =
+  | { kind: 'settled' }
+  | { kind: 'kept'; reason: 'stores_unavailable' | 'legacy_put_failed' | 'retry_queue_unavailable' };
+
+/**
+ * One mail's way, in the order that loses nothing: commit to Neon (or queue) -> publish (or queue) ->
+ * published_at. Marking SEEN comes after, and is the caller's.
+ */
+export async function takeMail(
+  deps: TakeMailDependencies,
+  parsed: ParsedMail,
+  position: MailPosition,
+): Promise<TakeMailResult> {
+  const { log, meter } = deps;
+  const match = await findStore(deps, parsed);
+  if (match === 'unavailable') return { kind: 'kept', reason: 'stores_unavailable' };
+
+  const record = toRecord(parsed, position, match);
+  if (record.lead && record.mail.outcome === 'lead' && deps.putLegacyLead) {
+    try {
+      const put = await deps.putLegacyLead(record.lead);
+      if (put === 'refused') {
+        meter.count('LegacyPutRefused');
+        log.warn(logEvents.legacyPutRefused, { mail_key: parsed.mailKey });
+      }
+    } catch (error) {
+      log.error(logEvents.mailFailed, {
+        mail_key: parsed.mailKey,
+        stage: 'legacy_table',
+        error_code: errorCode(error),
+      });
+      return { kind: 'kept', reason: 'legacy_put_failed' };
+    }
+  }
+
+  const [result] = await Promise.all([storeAndPublish(deps, record), deps.mirror?.(record)]);
+  if (result.kind === 'settled') countOutcome(deps, parsed, match);
+  return result;
+}
+
+async function findStore(
+  { directory, log, meter }: TakeMailDependencies,
+  parsed: ParsedMail,
+): Promise<StoreMatch | undefined | 'unavailable'> {
+  try {
+    const match = await directory.findByRecipients(parsed.recipients);
+    if (match?.ambiguous) {
+      meter.count('MailAmbiguousStore');
+      log.warn(logEvents.mailAmbiguousStore, { mail_key: parsed.mailKey, store_id: match.store.storeId });
+    }
+    return match;
+  } catch (error) {
+    log.error(logEvents.mailFailed, {
+      mail_key: parsed.mailKey,
+      stage: 'stores',
+      error_code: errorCode(error),
+    });
+    return 'unavailable';
+  }
+}
+
+function toRecord(parsed: ParsedMail, position: MailPosition, match: StoreMatch | undefined): MailRecord {
+  const { outcome, reason, format, fields, mailKey, subject, rawDate } = parsed;
+  const carriesLead = outcome === 'lead' || outcome === 'cancellation';
+  return {
+    mail: {
+      ...position,
+      mailKey,
+      outcome,
+      reason: reason ?? null,
+      parsed: { format, subject, rawDate, ...fields },
+    },
+    lead: carriesLead ? buildLead(parsed, position.receivedAt, match) : null,
+  };
+}
+
+/** Steps 1 and 2. What fails goes to the retry queue, whose processor ends in the same event. */
+async function storeAndPublish(deps: TakeMailDependencies, record: MailRecord): Promise<TakeMailResult> {
+  const { breaker, log, meter } = deps;
+  const { mailKey } = record.mail;
+
+  const decision = await breaker.check();
+  if (!decision.allowed) {
+    meter.count('BreakerOpen');
+    return enqueue(deps, record, 'neon', 'breaker_open', decision.remainingSeconds);
+  }
+
+  let persisted: PersistedMail;
+  try {
+    persisted = await deps.persist(record);
+  } catch (error) {
+    log.error(logEvents.leadStoreFailed, { mail_key: mailKey, error_code: errorCode(error) });
+    if (deps.isInfrastructureFailure(error) && (await breaker.failed())) meter.count('BreakerOpen');
+    return enqueue(deps, record, 'neon', errorCode(error));
+  }
+  await breaker.succeeded();
+  log.info(logEvents.leadStored, {
+    mail_key: mailKey,
+    outcome: persisted.mail.outcome,
+    store_id: persisted.lead?.storeId,
+    repeat: persisted.mail.repeat,
+  });
+
+  let published: PublishOutcome;
+  try {
+    published = await deps.publish(persisted);
+  } catch (error) {
+    log.error(logEvents.leadPublishFailed, { mail_key: mailKey, error_code: errorCode(error) });
+    return enqueue(deps, record, 'eventbridge', errorCode(error));
+  }
+  if (published === 'published') {
+    // The event is out. Without this mark the outbox sends it once more, which is harmless downstream.
+    await deps.markPublished(mailKey).catch((error: unknown) => {
+      log.warn(logEvents.publishMarkFailed, { mail_key: mailKey, error_code: errorCode(error) });
+    });
+  }
+  return { kind: 'settled' };
+}
+
+async function enqueue(
+  { retryQueue, clock, log, meter }: TakeMailDependencies,
+  record: MailRecord,
+  stage: RetryStage,
+  error: string,
+  delaySeconds?: number,
+): Promise<TakeMailResult> {
+  const { mailKey } = record.mail;
+  try {
+    const message = buildRetryMessage({ stage, failedAt: clock.now(), error, ...record });
+    await retryQueue.send(message, delaySeconds === undefined ? {} : { delaySeconds });
+  } catch (sendError) {
+    log.error(logEvents.mailFailed, {
+      mail_key: mailKey,
+      stage: 'retry_queue',
+      error_code: errorCode(sendError),
+    });
+    return { kind: 'kept', reason: 'retry_queue_unavailable' };
+  }
+  meter.count('LeadQueued');
+  log.warn(logEvents.leadQueued, { mail_key: mailKey, stage, error_code: error });
+  return { kind: 'settled' };
+}
+
+/** Counted once the mail is safe, so that a mail taken twice by a crash is not counted as two. */
+function countOutcome(
+  { log, meter }: TakeMailDependencies,
+  parsed: ParsedMail,
+  match: StoreMatch | undefined,
+): void {
+  const { outcome, reason, mailKey, format } = parsed;
+  const store = { store_id: match?.store.storeId };
+  switch (outcome) {
+    case 'lead':
+      meter.count('MailLead');
+      if (!match) {
+        meter.count('MailUnmapped');
+        log.error(logEvents.mailUnmapped, { mail_key: mailKey });
+      }
+      break;
+    case 'skipped':
+      meter.count('MailSkipped');
+      break;
+    case 'cancellation':
+      meter.count('MailCancellation');
+      break;
+    case 'quarantined':
+      meter.count('MailQuarantined');
+      if (match) meter.count('MailQuarantinedKnownRecipient');
+      log.warn(logEvents.mailQuarantined, {
+        mail_key: mailKey,
+        reason,
+        known_recipient: match !== undefined,
+        ...store,
+      });
+      break;
+  }
+  log.info(logEvents.mailProcessed, { mail_key: mailKey, outcome, reason, format, ...store });
+}
