@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { parseQuietHours, parseTimeZone } from '../src/contacts/contact-hours.ts';
+
+/** Constants, so that an ARN in the other region can be written down without a cross-region export. */
+export const regions = { leads: 'us-east-1', calls: 'us-west-2' } as const;
+
+const parameterName = z.string().regex(/^(\/[\w.-]+)+$/, 'an SSM parameter name starts with /');
+/** A text that the function's own parser reads without complaint. */
+const readableBy = (parse: (text: string) => unknown) =>
+  z.string().check((context) => {
+    try {
+      parse(context.value);
+    } catch (error) {
+      context.issues.push({ code: 'custom', input: context.value, message: String(error) });
+    }
+  });
+
+const stageSchema = z.strictObject({
+  /** Part of physical names and of every event (`detail.stage`). `prod` alone carries the bare names. */
+  name: z.string().regex(/^[a-z][a-z0-9]{0,11}$/),
+  /** Unset: CDK_DEFAULT_ACCOUNT, else whichever account the credentials belong to. */
+  account: z
+    .string()
+    .regex(/^\d{12}$/)
+    .optional(),
+  /** SSM SecureStrings, made by hand in the regions that read them (README). */
+  imapParameter: parameterName,
+  neonUrlParameter: parameterName,
+  /** A second Neon into which the poller also writes leads, best effort. */
+  neonMirrorUrlParameter: parameterName.optional(),
+  /** The store directory belongs to another application: read only. */
+  stores: z.strictObject({ tableName: z.string().min(3), region: z.string().min(1) }),
+  /** The transitional table LeadTracking-v2: false removes table, grants and variable. */
+  legacyLeadsTable: z.boolean(),
+  /** This stage's lead processor also takes prod's leads (prod's poller has mirrored their rows). */
+  mirrorFromProd: z.boolean(),
+  defaultTimeZone: readableBy(parseTimeZone),
+  quietHours: readableBy(parseQuietHours),
+  /** Hours without a lead (counted in opening hours only) after which somebody should look. */
+  noLeadAlarmHours: z.number().positive(),
+  logLevel: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']),
+  logRetentionDays: z.union([z.literal(14), z.literal(90)]),
+  /** Tables survive the stack and have point-in-time recovery. */
+  keepData: z.boolean(),
+  /** Receives the page alarms by e-mail, besides the dispatcher. */
+  alarmEmail: z.email().optional(),
+  /** Where alarms find their runbook article: the repository's web address makes it a link. */
+  runbook: z.string().min(1),
+});
+
+export type StageConfig = z.infer<typeof stageSchema>;
+
+/** Settings that belong to one stage alone: two readers of one mailbox would each miss the other's mail. */
+const exclusive = ['name', 'imapParameter', 'neonUrlParameter'] as const satisfies (keyof StageConfig)[];
+
+const shared = {
+  stores: { tableName: 'StoresV2', region: regions.calls },
+  legacyLeadsTable: true,
+  defaultTimeZone: 'America/New_York',
+  quietHours: '21:00-08:00',
+  logLevel: 'INFO',
+  runbook: 'docs/runbook.md',
+} as const;
+
+export const stages: readonly StageConfig[] = [
+  {
+    ...shared,
+    name: 'test',
+    imapParameter: '/lead-tracking/imap-test',
+    neonUrlParameter: '/lead-tracking/neon-database-url-test',
+    mirrorFromProd: true,
+    noLeadAlarmHours: 168,
+    logRetentionDays: 14,
+    keepData: false,
+  },
+  {
+    ...shared,
+    name: 'prod',
+    imapParameter: '/lead-tracking/imap',
+    neonUrlParameter: '/lead-tracking/neon-database-url',
+    neonMirrorUrlParameter: '/lead-tracking/neon-database-url-test',
+    mirrorFromProd: false,
+    noLeadAlarmHours: 24,
+    logRetentionDays: 90,
+    keepData: true,
+  },
+];
+
+/**
+ * Checks the stages one by one and against each other.
+ *
+ * @throws Error naming the setting that is wrong, or that two stages share.
+ */
+export function validateStages(configs: readonly StageConfig[]): void {
+  for (const config of configs) {
+    const result = stageSchema.safeParse(config);
+    if (!result.success) throw new Error(`stage ${config.name}: ${z.prettifyError(result.error)}`);
+  }
+  for (const setting of exclusive) {
+    const values = configs.map((config) => config[setting]);
+    const twice = values.find((value, index) => values.indexOf(value) !== index);
+    if (twice) throw new Error(`${setting} ${twice} belongs to more than one stage`);
+  }
+}

@@ -1,0 +1,122 @@
+import { type Duration, Stack } from 'aws-cdk-lib';
+import {
+  Alarm,
+  ComparisonOperator,
+  type IMetric,
+  Metric,
+  Stats,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import { Construct } from 'constructs';
+import type { FunctionName } from '../../src/platform/environment.ts';
+import type { MetricName } from '../../src/platform/metric-names.ts';
+import { type AlarmName, alarmTexts, runbookAnchor, type Severity } from '../alarms.ts';
+import type { StageConfig } from '../config.ts';
+import { physicalName } from '../names.ts';
+
+/** POWERTOOLS_METRICS_NAMESPACE of every function, and so the namespace of our own metrics. */
+export const metricsNamespace = 'Callytics';
+
+/** CloudWatch keeps at most this much of an alarm's description. */
+const descriptionLimit = 1024;
+
+export interface AlarmCondition {
+  readonly metric: IMetric;
+  /** The alarm goes off at this value and above. */
+  readonly atLeast?: number;
+  /** The alarm goes off below this value. */
+  readonly below?: number;
+  /** Periods that must breach, out of as many unless `outOf` says more. Default 1. */
+  readonly periods?: number;
+  readonly outOf?: number;
+  /** Default: silence is fine. */
+  readonly missing?: TreatMissingData;
+  /** Console deep links by label. */
+  readonly links: Readonly<Record<string, string>>;
+  /** What the alarm is about, where one text serves several resources. */
+  readonly subject?: string;
+}
+
+/** The alarms of one stack, and the two topics they go to: one a severity. */
+export class Alarms extends Construct {
+  readonly topics: Readonly<Record<Severity, Topic>>;
+  private readonly config: StageConfig;
+
+  constructor(scope: Construct, id: string, config: StageConfig) {
+    super(scope, id);
+    this.config = config;
+    this.topics = { page: this.topic('page'), look: this.topic('look') };
+    if (config.alarmEmail) this.topics.page.addSubscription(new EmailSubscription(config.alarmEmail));
+  }
+
+  /** Makes the alarm of the registry that has this name. */
+  add(name: AlarmName, condition: AlarmCondition): Alarm {
+    const { metric, atLeast, below, periods = 1, outOf = periods, subject } = condition;
+    const threshold = atLeast ?? below;
+    if (threshold === undefined) throw new Error(`alarm ${name} has no threshold`);
+    const { severity, meaning } = alarmTexts[name];
+    const fullName = subject ? `${name}-${subject}` : name;
+    const alarm = new Alarm(this, fullName, {
+      alarmName: this.named(fullName),
+      alarmDescription: describe(meaning, {
+        Runbook: `${this.config.runbook}#${runbookAnchor(name)}`,
+        ...condition.links,
+      }),
+      metric,
+      threshold,
+      comparisonOperator:
+        atLeast === undefined
+          ? ComparisonOperator.LESS_THAN_THRESHOLD
+          : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      evaluationPeriods: outOf,
+      datapointsToAlarm: periods,
+      treatMissingData: condition.missing ?? TreatMissingData.NOT_BREACHING,
+    });
+    const action = new SnsAction(this.topics[severity]);
+    alarm.addAlarmAction(action);
+    alarm.addOkAction(action);
+    return alarm;
+  }
+
+  /** One of our own metrics, as a function of this stage emits it. */
+  metric(service: FunctionName, name: MetricName, period: Duration, statistic = Stats.MAXIMUM): Metric {
+    return new Metric({
+      namespace: metricsNamespace,
+      metricName: name,
+      dimensionsMap: { service, Stage: this.config.name },
+      period,
+      statistic,
+    });
+  }
+
+  private named(base: string): string {
+    return physicalName(base, this.config.name, Stack.of(this).region);
+  }
+
+  private topic(severity: Severity): Topic {
+    const topicName = this.named(`callytics-alarms-${severity}`);
+    const topic = new Topic(this, severity, { topicName, enforceSSL: true });
+    // enforceSSL replaces the default topic policy, which is what lets CloudWatch alarms publish.
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        sid: 'AlarmsOfThisAccount',
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
+    );
+    return topic;
+  }
+}
+
+function describe(meaning: string, links: Readonly<Record<string, string>>): string {
+  const lines = [meaning, ...Object.entries(links).map(([label, link]) => `${label}: ${link}`)];
+  const description = lines.join('\n');
+  if (description.length > descriptionLimit) throw new Error(`alarm description too long: ${meaning}`);
+  return description;
+}

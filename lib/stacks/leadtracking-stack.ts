@@ -1,0 +1,141 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { AttributeType, BillingMode, Table, type TableProps } from 'aws-cdk-lib/aws-dynamodb';
+import { EventBus, Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { EventBus as EventBusTarget, LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import type { Construct } from 'constructs';
+import { regions } from '../config.ts';
+import * as binding from '../constructs/bindings.ts';
+import { DeadLetterQueue } from '../constructs/dead-letter-queue.ts';
+import { NodeFunction } from '../constructs/node-function.ts';
+import { QueueWorker } from '../constructs/queue-worker.ts';
+import { StageStack, type StageStackProps } from '../constructs/stage-stack.ts';
+import { defaultBusArn, leadCreatedOf } from '../events.ts';
+import { addMailAlarms } from './monitoring.ts';
+
+const phoneIndex = 'phone-receivedAt-index';
+
+/** us-east-1: mail -> lead in Neon -> LeadCreated, and its way to the other region. */
+export class LeadTrackingStack extends StageStack {
+  constructor(scope: Construct, props: StageStackProps) {
+    super(scope, 'LeadTracking', regions.leads, props);
+    const state = this.stateTable();
+    const retries = this.retryProcessor(state);
+    const poller = this.poller(state, retries.queue);
+    this.schedule(poller);
+    this.forwarding();
+    addMailAlarms(this, poller, retries);
+  }
+
+  private table(id: string, props: TableProps): Table {
+    const { keepData } = this.config;
+    return new Table(this, id, {
+      billingMode: BillingMode.PAY_PER_REQUEST,
+      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: keepData },
+      removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+      ...props,
+    });
+  }
+
+  /** Watermarks, attempts, leases and the breaker: items by one key, old ones expire by themselves. */
+  private stateTable(): Table {
+    return this.table('State', {
+      tableName: this.named('LeadTrackingState'),
+      partitionKey: { name: 'pk', type: AttributeType.STRING },
+      timeToLiveAttribute: 'ttl',
+    });
+  }
+
+  /** Transitional: goes away with `legacyLeadsTable`. */
+  private legacyLeadsTable(): Table {
+    const table = this.table('LegacyLeads', {
+      tableName: this.named('LeadTracking-v2'),
+      partitionKey: { name: 'id', type: AttributeType.STRING },
+    });
+    table.addGlobalSecondaryIndex({
+      indexName: phoneIndex,
+      partitionKey: { name: 'phone', type: AttributeType.STRING },
+      sortKey: { name: 'receivedAt', type: AttributeType.STRING },
+    });
+    return table;
+  }
+
+  private retryProcessor(state: Table): QueueWorker<'neon-retry-processor'> {
+    return new QueueWorker(this, 'NeonRetry', {
+      // A work queue in spite of its name, which is the seed's.
+      queueName: 'neon-write-dlq',
+      visibilityTimeout: Duration.seconds(120),
+      retention: Duration.days(7),
+      deadLetters: { queueName: 'neon-write-final-dlq', alarm: 'NeonWriteFinalDlqNotEmpty' },
+      oldest: { alarm: 'NeonWriteQueueOld', limit: Duration.hours(2), period: Duration.minutes(5) },
+      batchSize: 5,
+      maxConcurrency: 2,
+      worker: {
+        name: 'neon-retry-processor',
+        physicalName: 'NeonRetryProcessor',
+        description: 'Writes leads to Neon that the poller could not write, and publishes them',
+        timeout: Duration.seconds(20),
+        memorySize: 512,
+        environment: (queue) => ({
+          NEON_URL_PARAMETER: binding.readsParameter(this, this.config.neonUrlParameter),
+          STATE_TABLE_NAME: binding.usesItems(state, ['Get', 'Update', 'Delete']),
+          EVENT_BUS_NAME: binding.publishesToDefaultBus(this),
+          NEON_WRITE_QUEUE_URL: binding.consumes(queue),
+        }),
+      },
+    });
+  }
+
+  private poller(
+    state: Table,
+    retryQueue: QueueWorker<'neon-retry-processor'>['queue'],
+  ): NodeFunction<'poller'> {
+    const { config } = this;
+    const mirror = config.neonMirrorUrlParameter;
+    return new NodeFunction(this, 'ImapPoller', {
+      name: 'poller',
+      physicalName: 'ImapPollerFunction',
+      description: 'Reads lead mail, stores each lead in Neon and publishes LeadCreated',
+      timeout: Duration.seconds(240),
+      memorySize: 1024,
+      scheduled: true,
+      environment: {
+        IMAP_PARAMETER: binding.readsParameter(this, config.imapParameter),
+        NEON_URL_PARAMETER: binding.readsParameter(this, config.neonUrlParameter),
+        ...(mirror ? { NEON_MIRROR_URL_PARAMETER: binding.readsParameter(this, mirror) } : {}),
+        STORES_TABLE_NAME: binding.scansTable(this, config.stores),
+        STORES_TABLE_REGION: binding.setting(config.stores.region),
+        ...(config.legacyLeadsTable
+          ? { LEGACY_LEADS_TABLE_NAME: binding.putsAndQueries(this.legacyLeadsTable(), phoneIndex) }
+          : {}),
+        STATE_TABLE_NAME: binding.usesItems(state, ['Get', 'Put', 'Update', 'Delete']),
+        NEON_WRITE_QUEUE_URL: binding.sendsTo(retryQueue),
+        EVENT_BUS_NAME: binding.publishesToDefaultBus(this),
+      },
+    });
+  }
+
+  private schedule(poller: NodeFunction<'poller'>): void {
+    const target = new LambdaTarget(poller.lambda, { retryAttempts: 0, maxEventAge: Duration.seconds(60) });
+    new Rule(this, 'ImapPollerSchedule', {
+      ruleName: this.named('ImapPollerSchedule'),
+      description: 'Starts the poller every five minutes',
+      schedule: Schedule.rate(Duration.minutes(5)),
+      targets: [target],
+    });
+  }
+
+  /** Same-account delivery to the other region's bus: a role, no bus policy; the target's DLQ must be here. */
+  private forwarding(): void {
+    const { queue: deadLetterQueue } = new DeadLetterQueue(this, 'Forwarding', {
+      queueName: 'forwarding-dlq',
+      alarm: 'ForwardingDlqNotEmpty',
+    });
+    const bus = EventBus.fromEventBusArn(this, 'CallsBus', defaultBusArn(this, regions.calls));
+    new Rule(this, 'LeadTrackingForwarding', {
+      ruleName: this.named('LeadTrackingForwarding'),
+      description: `LeadCreated of this stage -> ${regions.calls}`,
+      eventPattern: leadCreatedOf(this.config.name),
+      targets: [new EventBusTarget(bus, { deadLetterQueue })],
+    });
+  }
+}
