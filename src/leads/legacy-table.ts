@@ -16,8 +16,8 @@ const rawBodyBytes = 100 * 1024;
 export type PutLegacyLead = (lead: LeadInput) => Promise<'stored' | 'duplicate' | 'refused'>;
 
 /** @throws every error that can pass: the mail is then left UNSEEN and comes again with the next tick. */
-export function createLegacyLeadsTable(tableName: string): PutLegacyLead {
-  const client = DynamoDBDocumentClient.from(new DynamoDBClient({}), {
+export function createLegacyLeadsTable(tableName: string, dynamo = new DynamoDBClient({})): PutLegacyLead {
+  const client = DynamoDBDocumentClient.from(dynamo, {
     marshallOptions: { removeUndefinedValues: true },
   });
 
