@@ -42,6 +42,29 @@ export function recordingMeter(): Meter & { totals: Partial<Record<MetricName, n
   };
 }
 
+/** State items that last as long as the test: enough for pure logic; conditions are tested on dynalite. */
+export function memoryStateTable(): StateTable {
+  const items = new Map<string, Record<string, unknown>>();
+  return {
+    get: async (pk) => items.get(pk),
+    put: async (pk, attributes) => {
+      items.set(pk, { ...attributes, pk });
+    },
+    update: async (pk, { update, values = {} }) => {
+      const item = { ...items.get(pk), pk } as Record<string, unknown>;
+      for (const [, name = '', value = ''] of update.matchAll(/(\w+) = (:\w+)/g)) item[name] = values[value];
+      for (const [, name = '', value = ''] of update.matchAll(/ADD (\w+) (:\w+)/g)) {
+        item[name] = Number(item[name] ?? 0) + Number(values[value]);
+      }
+      items.set(pk, item);
+      return item;
+    },
+    delete: async (pk) => {
+      items.delete(pk);
+    },
+  };
+}
+
 /** A state table that can't be reached. */
 export const brokenStateTable: StateTable = {
   get: () => Promise.reject(new Error('state table down')),
