@@ -2,6 +2,7 @@ import { App, type AppProps, Stage } from 'aws-cdk-lib';
 import cdkJson from '../cdk.json' with { type: 'json' };
 import type { HandlerDirectories } from './bundle.ts';
 import { type StageConfig, validateStages } from './config.ts';
+import { routingFaults } from './event-routing.ts';
 import { CallyticsStack } from './stacks/callytics-stack.ts';
 import { LeadTrackingStack } from './stacks/leadtracking-stack.ts';
 
@@ -10,7 +11,8 @@ import { LeadTrackingStack } from './stacks/leadtracking-stack.ts';
  * feature flags of cdk.json count for all of them.
  *
  * @param handlers where each function's bundle lies
- * @throws Error when the stages are wrong or share what only one may have
+ * @throws Error when the stages are wrong or share what only one may have; `synth()` throws when an event would
+ *   be delivered twice
  */
 export function createApp(
   configs: readonly StageConfig[],
@@ -24,5 +26,6 @@ export function createApp(
     new LeadTrackingStack(stage, { config, handlers });
     new CallyticsStack(stage, { config, handlers });
   }
+  app.node.addValidation({ validate: () => routingFaults(app) });
   return app;
 }

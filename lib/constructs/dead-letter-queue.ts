@@ -5,46 +5,49 @@ import type { AlarmName } from '../alarms.ts';
 import { queueLink } from '../console-links.ts';
 import { StageStack } from './stage-stack.ts';
 
-export interface DeadLetterQueueProps {
-  readonly queueName: string;
-  /** Goes off at the first message; its text says what is lost when nobody comes. */
-  readonly alarm: AlarmName;
-}
-
-/** A queue whose consumer is a person: 14 days, an alarm at the first message and one before they expire. */
+/** A queue whose consumer is a person: 14 days, the longest that SQS keeps a message. */
 export class DeadLetterQueue extends Construct {
   readonly queue: Queue;
-  readonly links: Readonly<Record<string, string>>;
+  private readonly queueName: string;
 
-  constructor(scope: Construct, id: string, props: DeadLetterQueueProps) {
+  constructor(scope: Construct, id: string, queueName: string) {
     super(scope, id);
-    const stack = StageStack.of(this);
-    const queueName = stack.named(props.queueName);
+    this.queueName = queueName;
     this.queue = new Queue(this, 'Queue', {
-      queueName,
+      queueName: StageStack.of(this).named(queueName),
       retentionPeriod: Duration.days(14),
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
     });
-    this.links = { 'Dead letters': queueLink(this, queueName) };
-    stack.alarms.add(props.alarm, {
+  }
+
+  /**
+   * Calls that person: at the first message, and once more before messages expire.
+   *
+   * @param alarm its text says what is lost when nobody comes
+   * @param links where to read why messages end here
+   */
+  watch(alarm: AlarmName, links: Readonly<Record<string, string>> = {}): void {
+    const stack = StageStack.of(this);
+    const all = { Messages: queueLink(this, stack.named(this.queueName)), ...links };
+    stack.alarms.add(alarm, {
       // Never NumberOfMessagesSent: it doesn't count what SQS itself moves here.
       metric: this.queue.metricApproximateNumberOfMessagesVisible({
         period: Duration.minutes(1),
         statistic: 'Maximum',
       }),
       atLeast: 1,
-      links: this.links,
+      links: all,
     });
     stack.alarms.add('DeadLettersOld', {
-      subject: props.queueName,
+      subject: this.queueName,
       metric: this.queue.metricApproximateAgeOfOldestMessage({
         period: Duration.hours(1),
         statistic: 'Maximum',
       }),
       atLeast: Duration.days(10).toSeconds(),
       periods: 2,
-      links: this.links,
+      links: all,
     });
   }
 }

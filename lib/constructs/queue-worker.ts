@@ -4,7 +4,7 @@ import { Construct } from 'constructs';
 import type { FunctionName } from '../../src/platform/environment.ts';
 import type { AlarmName } from '../alarms.ts';
 import { queueLink } from '../console-links.ts';
-import { DeadLetterQueue, type DeadLetterQueueProps } from './dead-letter-queue.ts';
+import { DeadLetterQueue } from './dead-letter-queue.ts';
 import { type Bindings, NodeFunction, type NodeFunctionProps } from './node-function.ts';
 import { StageStack } from './stage-stack.ts';
 
@@ -16,7 +16,7 @@ export interface QueueWorkerProps<F extends FunctionName> {
   readonly visibilityTimeout: Duration;
   readonly retention: Duration;
   /** Where a message goes after its third failure. */
-  readonly deadLetters: DeadLetterQueueProps;
+  readonly deadLetters: { readonly queueName: string; readonly alarm: AlarmName };
   /** How long a message may wait for its work. */
   readonly oldest: { readonly alarm: AlarmName; readonly limit: Duration; readonly period: Duration };
   readonly batchSize: number;
@@ -39,7 +39,8 @@ export class QueueWorker<F extends FunctionName> extends Construct {
     super(scope, id);
     const stack = StageStack.of(this);
     const queueName = stack.named(props.queueName);
-    this.deadLetterQueue = new DeadLetterQueue(this, 'DeadLetters', props.deadLetters).queue;
+    const deadLetters = new DeadLetterQueue(this, 'DeadLetters', props.deadLetters.queueName);
+    this.deadLetterQueue = deadLetters.queue;
     this.queue = new Queue(this, 'Queue', {
       queueName,
       visibilityTimeout: props.visibilityTimeout,
@@ -60,6 +61,7 @@ export class QueueWorker<F extends FunctionName> extends Construct {
       reportBatchItemFailures: true,
     });
 
+    deadLetters.watch(props.deadLetters.alarm, this.function.links);
     this.links = { Queue: queueLink(this, queueName), ...this.function.links };
     stack.alarms.add(props.oldest.alarm, {
       metric: this.queue.metricApproximateAgeOfOldestMessage({

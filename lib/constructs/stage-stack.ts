@@ -20,6 +20,7 @@ export class StageStack extends Stack {
     const account = config.account ?? process.env.CDK_DEFAULT_ACCOUNT;
     super(scope, id, {
       env: { region, ...(account ? { account } : {}) },
+      terminationProtection: config.keepData,
       tags: { Application: 'callytics', Stage: config.name },
     });
     this.config = config;

@@ -1,7 +1,8 @@
-import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
 import { AttributeType, BillingMode, Table, type TableProps } from 'aws-cdk-lib/aws-dynamodb';
 import { EventBus, Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { EventBus as EventBusTarget, LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { regions } from '../config.ts';
 import * as binding from '../constructs/bindings.ts';
@@ -28,12 +29,17 @@ export class LeadTrackingStack extends StageStack {
 
   private table(id: string, props: TableProps): Table {
     const { keepData } = this.config;
-    return new Table(this, id, {
+    const table = new Table(this, id, {
       billingMode: BillingMode.PAY_PER_REQUEST,
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: keepData },
       removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
       ...props,
     });
+    if (!keepData) {
+      const reason = 'Not the production stage: its data may be lost';
+      Validations.of(table).acknowledge({ id: 'AwsSolutions-DDB3', reason });
+    }
+    return table;
   }
 
   /** Watermarks, attempts, leases and the breaker: items by one key, old ones expire by themselves. */
@@ -85,10 +91,7 @@ export class LeadTrackingStack extends StageStack {
     });
   }
 
-  private poller(
-    state: Table,
-    retryQueue: QueueWorker<'neon-retry-processor'>['queue'],
-  ): NodeFunction<'poller'> {
+  private poller(state: Table, retryQueue: Queue): NodeFunction<'poller'> {
     const { config } = this;
     const mirror = config.neonMirrorUrlParameter;
     return new NodeFunction(this, 'ImapPoller', {
@@ -126,16 +129,18 @@ export class LeadTrackingStack extends StageStack {
 
   /** Same-account delivery to the other region's bus: a role, no bus policy; the target's DLQ must be here. */
   private forwarding(): void {
-    const { queue: deadLetterQueue } = new DeadLetterQueue(this, 'Forwarding', {
-      queueName: 'forwarding-dlq',
-      alarm: 'ForwardingDlqNotEmpty',
+    const deadLetters = new DeadLetterQueue(this, 'ForwardingDeadLetters', 'forwarding-dlq');
+    deadLetters.watch('ForwardingDlqNotEmpty');
+    Validations.of(deadLetters).acknowledge({
+      id: 'AwsSolutions-SQS3',
+      reason: 'It is a dead-letter queue, which EventBridge fills, not a queue in front of it',
     });
     const bus = EventBus.fromEventBusArn(this, 'CallsBus', defaultBusArn(this, regions.calls));
     new Rule(this, 'LeadTrackingForwarding', {
       ruleName: this.named('LeadTrackingForwarding'),
       description: `LeadCreated of this stage -> ${regions.calls}`,
       eventPattern: leadCreatedOf(this.config.name),
-      targets: [new EventBusTarget(bus, { deadLetterQueue })],
+      targets: [new EventBusTarget(bus, { deadLetterQueue: deadLetters.queue })],
     });
   }
 }
