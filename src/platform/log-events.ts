@@ -4,10 +4,10 @@
  * an e-mail address or a token (a lead's id holds e-mail and phone, so lines carry `mail_key` instead).
  */
 export const logEvents = {
-  pollerStarted: 'poller.started',
   pollerFinished: 'poller.finished',
   pollerFailed: 'poller.failed',
   pollerSkipped: 'poller.skipped',
+  housekeepingFailed: 'poller.housekeeping_failed',
   mailProcessed: 'mail.processed',
   mailFailed: 'mail.failed',
   mailQuarantined: 'mail.quarantined',
