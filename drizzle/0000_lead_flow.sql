@@ -46,6 +46,7 @@ CREATE TABLE "lead_mails" (
 	"lead_id" text,
 	"parsed" jsonb NOT NULL,
 	"repeat" boolean DEFAULT false NOT NULL,
+	"mirrored" boolean DEFAULT false NOT NULL,
 	"received_at" timestamp (3) with time zone NOT NULL,
 	"recorded_at" timestamp (3) with time zone DEFAULT now() NOT NULL,
 	"published_at" timestamp (3) with time zone
@@ -60,6 +61,7 @@ CREATE TABLE "leads" (
 	"phone" text,
 	"booked_date" date,
 	"booked_time" text,
+	"booked_mail_at" timestamp (3) with time zone,
 	"email_subject" text,
 	"email_from" text,
 	"email_recipient" text,
@@ -104,10 +106,11 @@ CREATE UNIQUE INDEX "uq_contact_timeline_idempotency_key" ON "contact_timeline" 
 CREATE INDEX "ix_contact_timeline_contact" ON "contact_timeline" USING btree ("contact_phone","store_id","occurred_at");--> statement-breakpoint
 CREATE INDEX "ix_lead_mails_lead" ON "lead_mails" USING btree ("lead_id");--> statement-breakpoint
 CREATE INDEX "ix_lead_mails_position" ON "lead_mails" USING btree ("mailbox","uid_validity","uid");--> statement-breakpoint
-CREATE INDEX "ix_lead_mails_unpublished" ON "lead_mails" USING btree ("recorded_at") WHERE "lead_mails"."published_at" is null and "lead_mails"."lead_id" is not null;--> statement-breakpoint
+CREATE INDEX "ix_lead_mails_unpublished" ON "lead_mails" USING btree ("recorded_at") WHERE "lead_mails"."published_at" is null and "lead_mails"."outcome" = 'lead' and not "lead_mails"."mirrored";--> statement-breakpoint
 CREATE INDEX "ix_lead_mails_published" ON "lead_mails" USING btree ("published_at");--> statement-breakpoint
 CREATE INDEX "ix_leads_store_received" ON "leads" USING btree ("store_id","received_at");--> statement-breakpoint
 CREATE INDEX "ix_leads_phone" ON "leads" USING btree ("phone");--> statement-breakpoint
+CREATE INDEX "ix_leads_email" ON "leads" USING btree ("lead_email");--> statement-breakpoint
 CREATE UNIQUE INDEX "uq_tasks_source_lead" ON "tasks" USING btree ("source_lead_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "uq_tasks_pending_contact_category" ON "tasks" USING btree ("contact_phone","franchise_id","account_id","store_id","type_category") WHERE "tasks"."status" = 'pending';--> statement-breakpoint
 CREATE INDEX "ix_tasks_store_due" ON "tasks" USING btree ("store_id","due_at");

@@ -21,6 +21,8 @@ export const leadMails = pgTable(
     parsed: jsonb('parsed').$type<Record<string, unknown>>().notNull(),
     /** Another mail of the same lead was there before. */
     repeat: boolean('repeat').notNull().default(false),
+    /** Copied here from another stage, which is the one that publishes it. */
+    mirrored: boolean('mirrored').notNull().default(false),
     receivedAt: instant('received_at').notNull(),
     recordedAt: instant('recorded_at').notNull().defaultNow(),
     publishedAt: instant('published_at'),
@@ -30,7 +32,7 @@ export const leadMails = pgTable(
     index('ix_lead_mails_position').on(table.mailbox, table.uidValidity, table.uid),
     index('ix_lead_mails_unpublished')
       .on(table.recordedAt)
-      .where(sql`${table.publishedAt} is null and ${table.leadId} is not null`),
+      .where(sql`${table.publishedAt} is null and ${table.outcome} = 'lead' and not ${table.mirrored}`),
     index('ix_lead_mails_published').on(table.publishedAt),
   ],
 );

@@ -18,6 +18,8 @@ export const leads = pgTable(
     bookedDate: calendarDate('booked_date'),
     /** 'HH:mm', the store's local time. */
     bookedTime: text('booked_time'),
+    /** INTERNALDATE of the newest mail that named a booking, so that mails may arrive in any order. */
+    bookedMailAt: instant('booked_mail_at'),
     emailSubject: text('email_subject'),
     emailFrom: text('email_from'),
     emailRecipient: text('email_recipient'),
@@ -44,6 +46,7 @@ export const leads = pgTable(
   (table) => [
     index('ix_leads_store_received').on(table.storeId, table.receivedAt),
     index('ix_leads_phone').on(table.phone),
+    index('ix_leads_email').on(table.leadEmail),
   ],
 );
 

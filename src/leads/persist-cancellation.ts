@@ -1,0 +1,63 @@
+import { and, desc, eq, isNotNull, lte, or, sql } from 'drizzle-orm';
+import type { Database } from '../db/client.ts';
+import { contactTimeline, leads } from '../db/schema/index.ts';
+import type { LeadInput, LedgerMail } from './lead.ts';
+import { choose, chosenLeadId, knownLeadId } from './persist-lead-id.ts';
+
+/** Decides whose booking is cancelled: the store's newest lead, up to then, with this phone or e-mail; or none. */
+export function chooseKnownLead(
+  db: Database,
+  mail: LedgerMail,
+  { leadEmail, phone, storeId }: LeadInput,
+  reread: boolean,
+) {
+  const samePerson = or(eq(leads.leadEmail, leadEmail), phone === null ? undefined : eq(leads.phone, phone));
+  const newestLead = db
+    .select({ id: leads.id })
+    .from(leads)
+    .where(and(sql`${leads.storeId} = ${storeId}::uuid`, samePerson, lte(leads.receivedAt, mail.receivedAt)))
+    .orderBy(desc(leads.lastMailAt))
+    .limit(1);
+  return choose(db, sql`coalesce(${knownLeadId(mail.mailKey, reread)}, (${newestLead}))`);
+}
+
+/** Writes the chosen lead's `lead.booking_cancelled`, once a mail, where the contact is fully known. */
+export function insertCancellationEvent(
+  db: Database,
+  mail: LedgerMail,
+  { bookedDate, bookedTime }: LeadInput,
+) {
+  const newValue = { bookedDate, bookedTime };
+  return db
+    .insert(contactTimeline)
+    .select(
+      db
+        .select({
+          id: sql`gen_random_uuid()`.as('id'),
+          contactPhone: leads.phone,
+          franchiseId: leads.franchiseId,
+          accountId: leads.accountId,
+          storeId: leads.storeId,
+          eventType: sql`'lead.booking_cancelled'`.as('event_type'),
+          eventCategory: sql`'lead'`.as('event_category'),
+          entityType: sql`'lead'`.as('entity_type'),
+          entityId: leads.id,
+          occurredAt: sql`${mail.receivedAt.toISOString()}::timestamptz`.as('occurred_at'),
+          actorType: sql`'lead_webhook'`.as('actor_type'),
+          newValue: sql`${JSON.stringify(newValue)}::jsonb`.as('new_value'),
+          idempotencyKey: sql`${`lead.booking_cancelled:${mail.mailKey}`}::text`.as('idempotency_key'),
+          createdAt: sql`now()`.as('created_at'),
+        })
+        .from(leads)
+        .where(
+          and(
+            eq(leads.id, chosenLeadId),
+            isNotNull(leads.phone),
+            isNotNull(leads.franchiseId),
+            isNotNull(leads.accountId),
+            isNotNull(leads.storeId),
+          ),
+        ),
+    )
+    .onConflictDoNothing();
+}
