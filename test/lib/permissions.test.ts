@@ -1,0 +1,229 @@
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { stages } from '../../lib/config.ts';
+import { environmentContract, type FunctionName, readEnvironment } from '../../src/platform/environment.ts';
+import {
+  placeholderApp,
+  type Resource,
+  readable,
+  resourcesOf,
+  type Template,
+  templatesOf,
+} from '../support/synthesized.ts';
+
+const templates = templatesOf(placeholderApp());
+const functions = Object.entries(templates).flatMap(([stack, template]) =>
+  resourcesOf(template, 'AWS::Lambda::Function').map((resource) => {
+    const properties = readable(template, resource.Properties) as {
+      FunctionName: string;
+      Role: string;
+      LoggingConfig: { LogGroup: string };
+      Environment: { Variables: Record<string, string> };
+    };
+    const { Variables: variables } = properties.Environment;
+    return {
+      stack,
+      template,
+      ...properties,
+      variables,
+      name: variables.POWERTOOLS_SERVICE_NAME as FunctionName,
+    };
+  }),
+);
+
+describe('environment', () => {
+  it.each(functions)(
+    '$FunctionName has exactly the variables of its contract',
+    ({ name, variables, stack }) => {
+      const { required, optional } = environmentContract[name];
+      const without: Record<string, string[]> = { 'test-LeadTracking': ['NEON_MIRROR_URL_PARAMETER'] };
+      const absent = name === 'poller' ? (without[stack] ?? []) : [];
+      const expected = [...required, ...optional].filter((variable) => !absent.includes(variable));
+      expect(Object.keys(variables).toSorted()).toEqual(expected.toSorted());
+      expect(Object.keys(readEnvironment(name, variables)).toSorted()).toEqual(expected.toSorted());
+    },
+  );
+
+  it('has a function for each contract in each stage', () => {
+    for (const { name: stage } of stages) {
+      const names = functions.filter(({ stack }) => stack.startsWith(`${stage}-`)).map(({ name }) => name);
+      expect(names.toSorted()).toEqual(Object.keys(environmentContract).toSorted());
+    }
+  });
+
+  it.each(Object.keys(environmentContract) as FunctionName[])(
+    'src/%s.ts reads its own contract, and every variable in it',
+    (name) => {
+      const file = path.join(import.meta.dirname, `../../src/${name}.ts`);
+      expect(existsSync(file), file).toBe(true);
+      const text = readFileSync(file, 'utf8');
+      const read = [...text.matchAll(/readEnvironment\(\s*'([^']+)'/g)].map((match) => match[1]);
+      expect(read).toEqual([name]);
+      // Powertools reads the common ones itself, except STAGE.
+      const { required, optional } = environmentContract[name];
+      const own = [...required.slice(4), ...optional];
+      expect(own.filter((variable) => !new RegExp(`\\b${variable}\\b`).test(text))).toEqual([]);
+      expect(text).not.toMatch(/process\.env\b/);
+    },
+  );
+
+  it('tells the values that the stage`s config holds', () => {
+    const poller = functions.find(({ FunctionName }) => FunctionName === 'ImapPollerFunction-us-east-1');
+    expect(poller?.variables).toEqual({
+      STAGE: 'prod',
+      LOG_LEVEL: 'INFO',
+      POWERTOOLS_SERVICE_NAME: 'poller',
+      POWERTOOLS_METRICS_NAMESPACE: 'Callytics',
+      IMAP_PARAMETER: '/lead-tracking/imap',
+      NEON_URL_PARAMETER: '/lead-tracking/neon-database-url',
+      NEON_MIRROR_URL_PARAMETER: '/lead-tracking/neon-database-url-test',
+      STORES_TABLE_NAME: 'StoresV2',
+      STORES_TABLE_REGION: 'us-west-2',
+      LEGACY_LEADS_TABLE_NAME: 'LeadTracking-v2-us-east-1',
+      STATE_TABLE_NAME: 'LeadTrackingState-us-east-1',
+      NEON_WRITE_QUEUE_URL: 'neon-write-dlq-us-east-1',
+      EVENT_BUS_NAME: 'default',
+    });
+    const leadProcessor = functions.find(({ FunctionName }) =>
+      FunctionName.startsWith('LeadProcessorFunction-test'),
+    );
+    expect(leadProcessor?.variables).toMatchObject({
+      STAGE: 'test',
+      NEON_URL_PARAMETER: '/lead-tracking/neon-database-url-test',
+      DEFAULT_TIME_ZONE: 'America/New_York',
+      QUIET_HOURS: '21:00-08:00',
+      LEAD_PROCESSOR_QUEUE_URL: 'lead-processor-queue-test-us-west-2',
+    });
+  });
+});
+
+interface Statement {
+  Effect: string;
+  Action: string | string[];
+  Resource: string | string[];
+  Condition?: unknown;
+}
+
+const list = (value: string | string[]) => (Array.isArray(value) ? value : [value]);
+
+/** Every policy statement of a role, intrinsics as text. */
+function statementsOf(template: Template, role: string): Statement[] {
+  return resourcesOf(template, 'AWS::IAM::Policy')
+    .map(
+      ({ Properties }) =>
+        readable(template, Properties) as { Roles: string[]; PolicyDocument: { Statement: Statement[] } },
+    )
+    .filter(({ Roles }) => Roles.includes(role))
+    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+}
+
+/** `action resource`, one line a permission. */
+function permissionsOf(template: Template, role: string): string[] {
+  return statementsOf(template, role)
+    .flatMap(({ Action, Resource }) =>
+      list(Action).flatMap((action) => list(Resource).map((resource) => `${action} ${resource}`)),
+    )
+    .toSorted();
+}
+
+const account = 'AWS::AccountId';
+
+describe('permissions', () => {
+  it.each([
+    {
+      FunctionName: 'ImapPollerFunction-us-east-1',
+      expected: [
+        'dynamodb:DeleteItem LeadTrackingState-us-east-1',
+        'dynamodb:GetItem LeadTrackingState-us-east-1',
+        'dynamodb:PutItem LeadTracking-v2-us-east-1',
+        'dynamodb:PutItem LeadTrackingState-us-east-1',
+        'dynamodb:Query LeadTracking-v2-us-east-1/index/phone-receivedAt-index',
+        `dynamodb:Scan arn:aws:dynamodb:us-west-2:${account}:table/StoresV2`,
+        'dynamodb:UpdateItem LeadTrackingState-us-east-1',
+        `events:PutEvents arn:aws:events:us-east-1:${account}:event-bus/default`,
+        'sqs:SendMessage neon-write-dlq-us-east-1',
+        `ssm:GetParameter arn:aws:ssm:us-east-1:${account}:parameter/lead-tracking/imap`,
+        `ssm:GetParameter arn:aws:ssm:us-east-1:${account}:parameter/lead-tracking/neon-database-url`,
+        `ssm:GetParameter arn:aws:ssm:us-east-1:${account}:parameter/lead-tracking/neon-database-url-test`,
+      ],
+    },
+    {
+      FunctionName: 'NeonRetryProcessor-us-east-1',
+      expected: [
+        'dynamodb:DeleteItem LeadTrackingState-us-east-1',
+        'dynamodb:GetItem LeadTrackingState-us-east-1',
+        'dynamodb:UpdateItem LeadTrackingState-us-east-1',
+        `events:PutEvents arn:aws:events:us-east-1:${account}:event-bus/default`,
+        'sqs:ChangeMessageVisibility neon-write-dlq-us-east-1',
+        'sqs:DeleteMessage neon-write-dlq-us-east-1',
+        'sqs:GetQueueAttributes neon-write-dlq-us-east-1',
+        'sqs:ReceiveMessage neon-write-dlq-us-east-1',
+        `ssm:GetParameter arn:aws:ssm:us-east-1:${account}:parameter/lead-tracking/neon-database-url`,
+      ],
+    },
+    {
+      FunctionName: 'LeadProcessorFunction-test-us-west-2',
+      expected: [
+        `dynamodb:Scan arn:aws:dynamodb:us-west-2:${account}:table/StoresV2`,
+        'sqs:ChangeMessageVisibility lead-processor-queue-test-us-west-2',
+        'sqs:DeleteMessage lead-processor-queue-test-us-west-2',
+        'sqs:GetQueueAttributes lead-processor-queue-test-us-west-2',
+        'sqs:ReceiveMessage lead-processor-queue-test-us-west-2',
+        `ssm:GetParameter arn:aws:ssm:us-west-2:${account}:parameter/lead-tracking/neon-database-url-test`,
+      ],
+    },
+  ])('$FunctionName may do this and no more', ({ FunctionName, expected }) => {
+    const own = functions.find((lambda) => lambda.FunctionName === FunctionName);
+    const permissions = own ? permissionsOf(own.template, own.Role) : [];
+    const logs = permissions.filter((permission) => permission.startsWith('logs:'));
+    expect(logs).toEqual([
+      `logs:CreateLogStream ${own?.LoggingConfig.LogGroup}`,
+      `logs:PutLogEvents ${own?.LoggingConfig.LogGroup}`,
+    ]);
+    expect(permissions.filter((permission) => !logs.includes(permission))).toEqual(expected);
+  });
+
+  it('gives every function a role of its own, which only Lambda takes', () => {
+    const roles = functions.map(({ stack, Role }) => `${stack} ${Role}`);
+    expect(new Set(roles).size).toBe(functions.length);
+    for (const { template, Role } of functions) {
+      expect(template.Resources[Role]?.Properties).toMatchObject({
+        AssumeRolePolicyDocument: { Statement: [{ Principal: { Service: 'lambda.amazonaws.com' } }] },
+      });
+    }
+  });
+
+  const everything = Object.entries(templates).flatMap(([stack, template]) =>
+    Object.entries(template.Resources).map(([id, resource]) => ({ stack, template, id, resource })),
+  );
+
+  it('attaches no managed policy, which would be wider than the bindings', () => {
+    const managed = (resource: Resource) => resource.Properties?.ManagedPolicyArns !== undefined;
+    expect(everything.filter(({ resource }) => managed(resource)).map(({ id }) => id)).toEqual([]);
+  });
+
+  /** Where AWS has no resource-level form: none so far. An entry is `stage-stack role action`, with its reason. */
+  const wildcardResources: string[] = [];
+
+  it('allows Resource "*" nowhere but on this list', () => {
+    const found = everything
+      .filter(({ resource }) => resource.Type === 'AWS::IAM::Policy')
+      .flatMap(({ stack, template, id, resource }) => {
+        const document = readable(template, resource.Properties.PolicyDocument) as { Statement: Statement[] };
+        return document.Statement.filter(({ Resource }) => list(Resource).some((one) => one === '*')).flatMap(
+          ({ Action }) => list(Action).map((action) => `${stack} ${id} ${action}`),
+        );
+      });
+    expect(found).toEqual(wildcardResources);
+  });
+
+  it('allows no action by wildcard', () => {
+    const actions = everything
+      .filter(({ resource }) => resource.Type === 'AWS::IAM::Policy')
+      .flatMap(({ resource }) => (resource.Properties.PolicyDocument as { Statement: Statement[] }).Statement)
+      .flatMap(({ Action }) => list(Action));
+    expect(actions.length).toBeGreaterThan(0);
+    expect(actions.filter((action) => action.includes('*'))).toEqual([]);
+  });
+});
