@@ -28,6 +28,7 @@ export interface StoreMatch {
 export interface StoreDirectory {
   findByRecipients(recipients: readonly Recipient[]): Promise<StoreMatch | undefined>;
   findById(storeId: string): Promise<Store | undefined>;
+  all(): Promise<Store[]>;
 }
 
 interface Index {
@@ -71,6 +72,7 @@ export function createStoreDirectory(scan: ScanStores, clock: Clock, log: Log): 
   return {
     findByRecipients: (recipients) => lookUp((index) => matchRecipients(index, recipients)),
     findById: (storeId) => lookUp((index) => index.byId.get(storeId.toLowerCase())),
+    all: async () => [...(await load(maximumAgeMs)).byId.values()],
   };
 }
 
