@@ -7,15 +7,15 @@ export type Database = NeonHttpDatabase;
 export interface DatabaseOptions {
   /** Limit of one request in milliseconds, connection included. */
   timeoutMs?: number;
-  /** The instant after which no answer is of use, asked at each request: it shortens the limit of a late one. */
-  deadline?: () => Date;
+  /** The instant after which no answer is of use: it shortens the limit of a request that begins late. */
+  deadline?: Date;
 }
 
 /** A scaled-to-zero Neon wakes within seconds; longer means that something is wrong. */
 const defaultTimeoutMs = 8_000;
 
 /**
- * A database client. It holds no connection and may be kept as long as the connection string is right.
+ * A database client. It holds no connection, so it is cheap: one an invocation, with that invocation's deadline.
  * `NEON_HTTP_ENDPOINT` sends the driver to another address than Neon's (local and test runs).
  */
 export function createDatabase(
@@ -27,7 +27,7 @@ export function createDatabase(
   const fetchOptions = {
     // The driver has no limit of its own. It reads this getter at each request, batches included.
     get signal() {
-      const leftMs = deadline ? deadline().getTime() - Date.now() : timeoutMs;
+      const leftMs = deadline ? deadline.getTime() - Date.now() : timeoutMs;
       return AbortSignal.timeout(Math.max(0, Math.min(timeoutMs, leftMs)));
     },
   };
