@@ -8,14 +8,18 @@ export interface Mailbox {
   unseen(): Promise<number[]>;
   /** UIDs >= `uid`, ascending. (IMAP's `n:*` names the last mail even if its UID is lower: filtered here.) */
   from(uid: number): Promise<number[]>;
-  /** UIDs whose INTERNALDATE is on or after `since`'s day, ascending. */
+  /** UIDs whose INTERNALDATE is `since` or later, ascending. */
   since(since: Date): Promise<number[]>;
-  /** Envelopes of those that still exist, by UID. */
+  /**
+   * The envelopes that the server handed out, by UID. A UID without one may be gone, or be a mail that the
+   * server can't read out: `fetch` tells the two apart.
+   */
   envelopes(uids: readonly number[]): Promise<Map<number, MailEnvelope>>;
   /** The mail's source without setting \Seen; `undefined` when the mail is gone. */
   fetch(uid: number): Promise<FetchedMail | undefined>;
-  /** Sets \Seen and checks that it stuck. `false` = the server did not keep it. */
+  /** Sets \Seen and checks that it stuck. `false` = the server did not keep it. Read-only: `true`, untouched. */
   markSeen(uid: number): Promise<boolean>;
+  /** Never rejects and never hangs. */
   close(): Promise<void>;
 }
 
@@ -70,9 +74,12 @@ export interface ImapSettings {
   port: number;
   secure: boolean;
   user: string;
+  /** One of `pass` and `accessToken` is there. */
   pass?: string;
   accessToken?: string;
   mailboxes: string[];
+  /** Opened with EXAMINE: nothing is flagged. For trying a mailbox that somebody else works on. */
+  readOnly?: boolean;
 }
 
 /** Opens one folder on a fresh connection. */

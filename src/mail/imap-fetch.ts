@@ -1,0 +1,84 @@
+import type { FetchMessageObject, FetchQueryObject } from 'imapflow';
+import type { ImapConnection } from './imap-connection.ts';
+import { planReducedSource } from './imap-reduced-source.ts';
+import type { MailEnvelope } from './mailbox.ts';
+
+/** Above this RFC822.SIZE only headers and text parts are fetched. */
+export const fullSourceLimit = 5 * 1024 * 1024;
+
+/** UIDs in one command: RFC 7162 advises lines of at most 8192 octets. */
+const uidsPerCommand = 500;
+
+/** FETCH on the open folder. imapflow always sends BODY.PEEK, so nothing here sets \Seen. */
+export function createFetcher(connection: ImapConnection) {
+  /** Rows by UID. A server may split one mail over several rows, and slip in flag changes of others. */
+  async function rows(
+    uids: readonly number[],
+    query: FetchQueryObject,
+  ): Promise<Map<number, FetchMessageObject>> {
+    const found = new Map<number, FetchMessageObject>();
+    for (let start = 0; start < uids.length; start += uidsPerCommand) {
+      const wanted = new Set(uids.slice(start, start + uidsPerCommand));
+      const answer = await connection.run('fetch', (client) =>
+        client.fetchAll([...wanted], query, { uid: true }),
+      );
+      for (const row of answer.filter(({ uid }) => wanted.has(uid))) {
+        found.set(row.uid, { ...found.get(row.uid), ...row });
+      }
+    }
+    return found;
+  }
+
+  async function row(uid: number, query: FetchQueryObject): Promise<FetchMessageObject | undefined> {
+    return (await rows([uid], query)).get(uid);
+  }
+
+  async function envelopes(uids: readonly number[]): Promise<Map<number, MailEnvelope>> {
+    const found = await rows(uids, { envelope: true, internalDate: true, size: true, flags: true });
+    return new Map(
+      [...found.values()].flatMap((each) => {
+        const envelope = toEnvelope(each);
+        return envelope ? [[each.uid, envelope] as const] : [];
+      }),
+    );
+  }
+
+  /** `undefined` when the server handed out nothing. Some answer OK with an empty source: no mail either. */
+  async function source(uid: number, size: number): Promise<Buffer | undefined> {
+    if (size > fullSourceLimit) return reducedSource(uid);
+    const bytes = (await row(uid, { source: true }))?.source;
+    return bytes && (bytes.length > 0 || size === 0) ? bytes : undefined;
+  }
+
+  async function reducedSource(uid: number): Promise<Buffer | undefined> {
+    const structure = (await row(uid, { bodyStructure: true }))?.bodyStructure;
+    if (!structure) return undefined;
+    const plan = planReducedSource(structure);
+    const answer = await row(uid, plan.query);
+    return answer && plan.assemble(answer);
+  }
+
+  return { rows, row, envelopes, source };
+}
+
+export function hasSeen({ flags }: FetchMessageObject): boolean {
+  return [...(flags ?? [])].some((flag) => flag.toLowerCase() === '\\seen');
+}
+
+/** `undefined` without a readable INTERNALDATE: the arrival time is part of a lead's key. */
+function toEnvelope(row: FetchMessageObject): MailEnvelope | undefined {
+  const { uid, internalDate, size = 0, envelope = {} } = row;
+  if (!(internalDate instanceof Date)) return undefined;
+  const { messageId, subject, from = [], to = [] } = envelope;
+  const sender = from[0]?.address;
+  return {
+    uid,
+    receivedAt: internalDate,
+    size,
+    seen: hasSeen(row),
+    ...(messageId ? { messageId } : {}),
+    ...(subject ? { subject } : {}),
+    ...(sender ? { from: sender } : {}),
+    to: to.flatMap(({ address }) => (address ? [address] : [])),
+  };
+}
