@@ -1,0 +1,1 @@
+throw new Error('the module does not load');
