@@ -27,7 +27,7 @@ export interface StoreContactHours {
 export function parseQuietHours(text: string): QuietHours {
   const [, start, end] = /^((?:[01]\d|2[0-3]):[0-5]\d)-((?:[01]\d|2[0-3]):[0-5]\d)$/.exec(text.trim()) ?? [];
   if (!start || !end || start === end) {
-    throw new RangeError('quiet hours are written HH:mm-HH:mm, with two different times');
+    throw new RangeError(`quiet hours are written HH:mm-HH:mm, with two different times: ${text}`);
   }
   return { start, end };
 }
@@ -39,7 +39,7 @@ export function parseQuietHours(text: string): QuietHours {
  */
 export function parseTimeZone(text: string): string {
   const name = text.trim();
-  if (!/^[A-Za-z]/.test(name)) throw new RangeError('a time zone is an IANA name');
+  if (!/^[A-Za-z]/.test(name)) throw new RangeError(`a time zone is an IANA name: ${text}`);
   return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId;
 }
 

@@ -1,5 +1,6 @@
 import { type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/client.ts';
+import { excluded } from '../db/excluded.ts';
 import { contacts } from '../db/schema/index.ts';
 import type { NewLead } from './new-lead.ts';
 
@@ -39,8 +40,8 @@ export function upsertContact(db: Database, lead: NewLead, now: Date) {
       target: [contacts.phone, contacts.storeId],
       set: {
         lastActivityAt: lastActivityAtForward(receivedAt),
-        firstName: sql`coalesce(${contacts.firstName}, excluded.first_name)`,
-        lastName: sql`coalesce(${contacts.lastName}, excluded.last_name)`,
+        firstName: sql`coalesce(${contacts.firstName}, ${excluded(contacts.firstName)})`,
+        lastName: sql`coalesce(${contacts.lastName}, ${excluded(contacts.lastName)})`,
         updatedAt: now,
       },
     });

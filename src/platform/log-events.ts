@@ -16,6 +16,7 @@ export const logEvents = {
   mailAmbiguousStore: 'mail.ambiguous_store',
   stateUnreadable: 'state.unreadable',
   storesStale: 'stores.stale',
+  storesUnavailable: 'stores.unavailable',
   storeInvalidSetting: 'stores.invalid_setting',
   legacyPutRefused: 'legacy.put_refused',
   leadStored: 'lead.stored',
