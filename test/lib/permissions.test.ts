@@ -4,10 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { stages } from '../../lib/config.ts';
 import { environmentContract, type FunctionName, readEnvironment } from '../../src/platform/environment.ts';
 import {
+  asList,
   placeholderApp,
   type Resource,
   readable,
   resourcesOf,
+  type Statement,
+  statementsOf,
   type Template,
   templatesOf,
 } from '../support/synthesized.ts';
@@ -98,31 +101,11 @@ describe('environment', () => {
   });
 });
 
-interface Statement {
-  Effect: string;
-  Action: string | string[];
-  Resource: string | string[];
-  Condition?: unknown;
-}
-
-const list = (value: string | string[]) => (Array.isArray(value) ? value : [value]);
-
-/** Every policy statement of a role, intrinsics as text. */
-function statementsOf(template: Template, role: string): Statement[] {
-  return resourcesOf(template, 'AWS::IAM::Policy')
-    .map(
-      ({ Properties }) =>
-        readable(template, Properties) as { Roles: string[]; PolicyDocument: { Statement: Statement[] } },
-    )
-    .filter(({ Roles }) => Roles.includes(role))
-    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
-}
-
 /** `action resource`, one line a permission. */
 function permissionsOf(template: Template, role: string): string[] {
   return statementsOf(template, role)
     .flatMap(({ Action, Resource }) =>
-      list(Action).flatMap((action) => list(Resource).map((resource) => `${action} ${resource}`)),
+      asList(Action).flatMap((action) => asList(Resource).map((resource) => `${action} ${resource}`)),
     )
     .toSorted();
 }
@@ -211,9 +194,9 @@ describe('permissions', () => {
       .filter(({ resource }) => resource.Type === 'AWS::IAM::Policy')
       .flatMap(({ stack, template, id, resource }) => {
         const document = readable(template, resource.Properties.PolicyDocument) as { Statement: Statement[] };
-        return document.Statement.filter(({ Resource }) => list(Resource).some((one) => one === '*')).flatMap(
-          ({ Action }) => list(Action).map((action) => `${stack} ${id} ${action}`),
-        );
+        return document.Statement.filter(({ Resource }) =>
+          asList(Resource).some((one) => one === '*'),
+        ).flatMap(({ Action }) => asList(Action).map((action) => `${stack} ${id} ${action}`));
       });
     expect(found).toEqual(wildcardResources);
   });
@@ -222,7 +205,7 @@ describe('permissions', () => {
     const actions = everything
       .filter(({ resource }) => resource.Type === 'AWS::IAM::Policy')
       .flatMap(({ resource }) => (resource.Properties.PolicyDocument as { Statement: Statement[] }).Statement)
-      .flatMap(({ Action }) => list(Action));
+      .flatMap(({ Action }) => asList(Action));
     expect(actions.length).toBeGreaterThan(0);
     expect(actions.filter((action) => action.includes('*'))).toEqual([]);
   });

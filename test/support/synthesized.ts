@@ -69,3 +69,37 @@ function nameOf(template: Template, logicalId: string): string {
     .find((found) => typeof found === 'string');
   return typeof name === 'string' ? name : logicalId;
 }
+
+/** A resource with its stack, intrinsics in its properties as text. */
+export type PlacedResource = Resource & { id: string; stack: string; region: string };
+
+/** All resources of one type in all stacks. */
+export function everyResource(templates: Record<string, Template>, type: string): PlacedResource[] {
+  return Object.entries(templates).flatMap(([stack, template]) =>
+    resourcesOf(template, type).map((resource) => ({
+      ...resource,
+      Properties: readable(template, resource.Properties ?? {}) as Record<string, unknown>,
+      stack,
+      region: stack.endsWith('LeadTracking') ? 'us-east-1' : 'us-west-2',
+    })),
+  );
+}
+
+export interface Statement {
+  Effect: string;
+  Action: string | string[];
+  Resource: string | string[];
+}
+
+export const asList = (value: string | string[]) => (Array.isArray(value) ? value : [value]);
+
+/** Every policy statement of a role, intrinsics as text. */
+export function statementsOf(template: Template, role: string): Statement[] {
+  return resourcesOf(template, 'AWS::IAM::Policy')
+    .map(
+      ({ Properties }) =>
+        readable(template, Properties) as { Roles: string[]; PolicyDocument: { Statement: Statement[] } },
+    )
+    .filter(({ Roles }) => Roles.includes(role))
+    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement);
+}
