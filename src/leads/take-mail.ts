@@ -2,34 +2,27 @@ import type { ParsedMail } from '../mail/parsed-mail.ts';
 import type { Clock } from '../platform/clock.ts';
 import { errorCode } from '../platform/errors.ts';
 import { logEvents } from '../platform/log-events.ts';
-import type { Log } from '../platform/logger.ts';
-import type { Meter } from '../platform/metrics.ts';
 import type { Queue } from '../platform/queue.ts';
-import type { Breaker } from './breaker.ts';
 import { buildLead } from './build-lead.ts';
 import type { PutLegacyLead } from './legacy-table.ts';
-import type { MailRecord, PersistedMail } from './persist.ts';
-import type { PublishOutcome } from './publish.ts';
-import { buildRetryMessage, type RetryStage } from './retry-message.ts';
+import type { MailRecord } from './persist.ts';
+import { buildRetryMessage } from './retry-message.ts';
+import {
+  type RetryStageError,
+  type StoreAndPublishDependencies,
+  storeAndPublish,
+} from './store-and-publish.ts';
 import type { StoreDirectory, StoreMatch } from './store-directory.ts';
 
 /** What a mail's way needs from the outside. */
-export interface TakeMailDependencies {
+export interface TakeMailDependencies extends StoreAndPublishDependencies {
   directory: StoreDirectory;
   /** Absent where the transitional table is switched off. */
   putLegacyLead?: PutLegacyLead;
-  persist(record: MailRecord): Promise<PersistedMail>;
   /** Writes the test mirror; never rejects. Absent where no mirror is configured. */
   mirror?(record: MailRecord): Promise<void>;
-  publish(persisted: PersistedMail): Promise<PublishOutcome>;
-  markPublished(mailKey: string): Promise<void>;
-  breaker: Breaker;
-  /** Is it the database that is down, rather than this one write that is wrong? */
-  isInfrastructureFailure(error: unknown): boolean;
   retryQueue: Queue;
   clock: Clock;
-  log: Log;
-  meter: Meter;
 }
 
 /** A mail in the box: where it lies and when it came. */
@@ -80,7 +73,7 @@ export async function takeMail(
     }
   }
 
-  const [result] = await Promise.all([storeAndPublish(deps, record), deps.mirror?.(record)]);
+  const [result] = await Promise.all([storeOrEnqueue(deps, record), deps.mirror?.(record)]);
   if (result.kind === 'settled') countOutcome(deps, parsed, match);
   return result;
 }
@@ -122,69 +115,32 @@ function toRecord(parsed: ParsedMail, position: MailPosition, match: StoreMatch 
 }
 
 /** Steps 1 and 2. What fails goes to the retry queue, whose processor ends in the same event. */
-async function storeAndPublish(deps: TakeMailDependencies, record: MailRecord): Promise<TakeMailResult> {
-  const { breaker, log, meter } = deps;
+async function storeOrEnqueue(deps: TakeMailDependencies, record: MailRecord): Promise<TakeMailResult> {
+  const { retryQueue, clock, log, meter } = deps;
   const { mailKey } = record.mail;
+  const failure = await storeAndPublish(deps, record).then(
+    () => undefined,
+    (error: RetryStageError) => error,
+  );
+  if (!failure) return { kind: 'settled' };
 
-  const decision = await breaker.check();
-  if (!decision.allowed) {
-    meter.count('BreakerOpen');
-    return enqueue(deps, record, 'neon', 'breaker_open', decision.remainingSeconds);
-  }
-
-  let persisted: PersistedMail;
+  const { stage, code, retryAfterSeconds } = failure;
   try {
-    persisted = await deps.persist(record);
+    const message = buildRetryMessage({ stage, failedAt: clock.now(), error: code, ...record });
+    await retryQueue.send(
+      message,
+      retryAfterSeconds === undefined ? {} : { delaySeconds: retryAfterSeconds },
+    );
   } catch (error) {
-    log.error(logEvents.leadStoreFailed, { mail_key: mailKey, error_code: errorCode(error) });
-    if (deps.isInfrastructureFailure(error) && (await breaker.failed())) meter.count('BreakerOpen');
-    return enqueue(deps, record, 'neon', errorCode(error));
-  }
-  await breaker.succeeded();
-  log.info(logEvents.leadStored, {
-    mail_key: mailKey,
-    outcome: persisted.mail.outcome,
-    store_id: persisted.lead?.storeId,
-    repeat: persisted.mail.repeat,
-  });
-
-  let published: PublishOutcome;
-  try {
-    published = await deps.publish(persisted);
-  } catch (error) {
-    log.error(logEvents.leadPublishFailed, { mail_key: mailKey, error_code: errorCode(error) });
-    return enqueue(deps, record, 'eventbridge', errorCode(error));
-  }
-  if (published === 'published') {
-    // The event is out. Without this mark the outbox sends it once more, which is harmless downstream.
-    await deps.markPublished(mailKey).catch((error: unknown) => {
-      log.warn(logEvents.publishMarkFailed, { mail_key: mailKey, error_code: errorCode(error) });
-    });
-  }
-  return { kind: 'settled' };
-}
-
-async function enqueue(
-  { retryQueue, clock, log, meter }: TakeMailDependencies,
-  record: MailRecord,
-  stage: RetryStage,
-  error: string,
-  delaySeconds?: number,
-): Promise<TakeMailResult> {
-  const { mailKey } = record.mail;
-  try {
-    const message = buildRetryMessage({ stage, failedAt: clock.now(), error, ...record });
-    await retryQueue.send(message, delaySeconds === undefined ? {} : { delaySeconds });
-  } catch (sendError) {
     log.error(logEvents.mailFailed, {
       mail_key: mailKey,
       stage: 'retry_queue',
-      error_code: errorCode(sendError),
+      error_code: errorCode(error),
     });
     return { kind: 'kept', reason: 'retry_queue_unavailable' };
   }
   meter.count('LeadQueued');
-  log.warn(logEvents.leadQueued, { mail_key: mailKey, stage, error_code: error });
+  log.warn(logEvents.leadQueued, { mail_key: mailKey, stage, error_code: code });
   return { kind: 'settled' };
 }
 

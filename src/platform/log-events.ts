@@ -20,10 +20,8 @@ export const logEvents = {
   storeInvalidSetting: 'stores.invalid_setting',
   legacyPutRefused: 'legacy.put_refused',
   leadStored: 'lead.stored',
-  leadStoreFailed: 'lead.store_failed',
   leadQueued: 'lead.queued',
   leadPublished: 'lead.published',
-  leadPublishFailed: 'lead.publish_failed',
   /** The wording of the source document; dashboards already search for it. */
   publishSkipped: '[EVENTBRIDGE] Skipping — missing required fields',
   publishMarkFailed: 'lead.publish_mark_failed',

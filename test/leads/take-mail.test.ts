@@ -15,7 +15,12 @@ const position = { mailbox: 'INBOX', uidValidity: 1, uid: 7, receivedAt: new Dat
 
 /** The row that a database without conflicts would answer. */
 function stored({ mail, lead }: MailRecord, over: Partial<LeadMailRow> = {}): PersistedMail {
-  const row: LeadRow | null = lead && { ...lead, lastMailAt: lead.receivedAt, syncedAt: lead.receivedAt };
+  const row: LeadRow | null = lead && {
+    ...lead,
+    bookedMailAt: null,
+    lastMailAt: lead.receivedAt,
+    syncedAt: lead.receivedAt,
+  };
   return {
     mail: {
       ...mail,
@@ -23,6 +28,7 @@ function stored({ mail, lead }: MailRecord, over: Partial<LeadMailRow> = {}): Pe
       repeat: false,
       recordedAt: mail.receivedAt,
       publishedAt: null,
+      mirrored: false,
       ...over,
     },
     lead: row,
