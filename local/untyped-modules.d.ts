@@ -1,15 +1,12 @@
 /** The parts that the local run uses of packages that come without types. */
-declare module 'dynalite' {
-  import type { Server } from 'node:http';
-  export default function dynalite(options?: { createTableMs?: number }): Server;
-}
-
 declare module 'hoodiecrow-imap' {
   import type { Server } from 'node:net';
 
   interface Message {
     uid: number;
     flags: string[];
+    /** Kept from the first FETCH on; made from `raw` if it is not there. */
+    parsed?: object;
   }
 
   interface Mailbox {
@@ -31,4 +28,8 @@ declare module 'hoodiecrow-imap' {
     storage: Record<string, object>;
     users: Record<string, { password: string }>;
   }): ImapServer;
+}
+
+declare module 'hoodiecrow-imap/lib/mimeparser.js' {
+  export default function parseMime(raw: string): object;
 }
