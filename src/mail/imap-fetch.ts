@@ -1,7 +1,7 @@
 import type { FetchMessageObject, FetchQueryObject } from 'imapflow';
 import type { ImapConnection } from './imap-connection.ts';
 import { planReducedSource } from './imap-reduced-source.ts';
-import type { MailEnvelope } from './mailbox.ts';
+import { MailboxError, type MailEnvelope } from './mailbox.ts';
 
 /** Above this RFC822.SIZE only headers and text parts are fetched. */
 export const fullSourceLimit = 5 * 1024 * 1024;
@@ -33,14 +33,21 @@ export function createFetcher(connection: ImapConnection) {
     return (await rows([uid], query)).get(uid);
   }
 
+  /**
+   * Envelopes by UID. One mail that the server can't parse makes some refuse or leave out the envelope (of
+   * all); what the server keeps beside the mail (arrival, size, flags) it can still give.
+   */
   async function envelopes(uids: readonly number[]): Promise<Map<number, MailEnvelope>> {
-    const found = await rows(uids, { envelope: true, internalDate: true, size: true, flags: true });
-    return new Map(
-      [...found.values()].flatMap((each) => {
-        const envelope = toEnvelope(each);
-        return envelope ? [[each.uid, envelope] as const] : [];
-      }),
-    );
+    const beside = { internalDate: true, size: true, flags: true };
+    const full = await rows(uids, { ...beside, envelope: true }).catch((error: unknown) => {
+      if (error instanceof MailboxError && error.code === 'fetch_refused')
+        return new Map<number, FetchMessageObject>();
+      throw error;
+    });
+    const found = toEnvelopes(full);
+    const missing = uids.filter((uid) => !found.has(uid));
+    if (missing.length === 0) return found;
+    return new Map([...found, ...toEnvelopes(await rows(missing, beside))]);
   }
 
   /** `undefined` when the server handed out nothing. Some answer OK with an empty source: no mail either. */
@@ -65,15 +72,23 @@ export function hasSeen({ flags }: FetchMessageObject): boolean {
   return [...(flags ?? [])].some((flag) => flag.toLowerCase() === '\\seen');
 }
 
-/** `undefined` without a readable INTERNALDATE: the arrival time is part of a lead's key. */
-function toEnvelope(row: FetchMessageObject): MailEnvelope | undefined {
-  const { uid, internalDate, size = 0, envelope = {} } = row;
-  if (!(internalDate instanceof Date)) return undefined;
+/** Without those that lack a readable INTERNALDATE: the arrival time is part of a lead's key. */
+function toEnvelopes(rows: ReadonlyMap<number, FetchMessageObject>): Map<number, MailEnvelope> {
+  const envelopes = new Map<number, MailEnvelope>();
+  for (const row of rows.values()) {
+    const { internalDate } = row;
+    if (internalDate instanceof Date) envelopes.set(row.uid, toEnvelope(row, internalDate));
+  }
+  return envelopes;
+}
+
+function toEnvelope(row: FetchMessageObject, receivedAt: Date): MailEnvelope {
+  const { uid, size = 0, envelope = {} } = row;
   const { messageId, subject, from = [], to = [] } = envelope;
   const sender = from[0]?.address;
   return {
     uid,
-    receivedAt: internalDate,
+    receivedAt,
     size,
     seen: hasSeen(row),
     ...(messageId ? { messageId } : {}),

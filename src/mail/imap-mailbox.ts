@@ -2,13 +2,7 @@ import type { MailboxObject, SearchObject } from 'imapflow';
 import { createImapConnection, type ImapConnection, type ImapOptions } from './imap-connection.ts';
 import { mailboxError } from './imap-errors.ts';
 import { createFetcher, fullSourceLimit, hasSeen } from './imap-fetch.ts';
-import {
-  type ImapSettings,
-  type Mailbox,
-  MailboxError,
-  type MailEnvelope,
-  type OpenMailbox,
-} from './mailbox.ts';
+import type { ImapSettings, Mailbox, MailEnvelope, OpenMailbox } from './mailbox.ts';
 
 const dayMs = 24 * 60 * 60_000;
 
@@ -52,7 +46,11 @@ function imapMailbox(
     return found;
   }
 
-  const isGone = async (uid: number) => !(await search({ uid: String(uid) })).includes(uid);
+  /** Those of `uids` that the folder still holds. */
+  async function existing(uids: readonly number[]): Promise<number[]> {
+    const found = new Set(await search({ uid: uids.join(',') }));
+    return uids.filter((uid) => found.has(uid));
+  }
 
   return {
     name,
@@ -85,12 +83,12 @@ function imapMailbox(
     },
 
     async envelopes(uids) {
-      const envelopes = await fetcher.envelopes(uids).catch((error: unknown) => {
-        // One unreadable mail can make a server refuse them all; `fetch` asks for each by itself.
-        if (error instanceof MailboxError && error.code === 'fetch_refused')
-          return new Map<number, MailEnvelope>();
-        throw error;
-      });
+      const envelopes = await fetcher.envelopes(uids);
+      const missing = uids.filter((uid) => !envelopes.has(uid));
+      // Left out of the answer is not yet gone: whoever takes it for gone would lose the mail.
+      if (missing.length > 0 && (await existing(missing)).length > 0) {
+        throw mailboxError('fetch_refused', 'fetch', 'NO_ENVELOPE');
+      }
       for (const [uid, envelope] of envelopes) known.set(uid, envelope);
       return envelopes;
     },
@@ -99,7 +97,7 @@ function imapMailbox(
       const envelope = known.get(uid) ?? (await fetcher.envelopes([uid])).get(uid);
       const source = envelope && (await fetcher.source(uid, envelope.size));
       if (source) return { ...envelope, source, reduced: envelope.size > fullSourceLimit };
-      if (await isGone(uid)) return undefined;
+      if ((await existing([uid])).length === 0) return undefined;
       throw mailboxError('fetch_refused', 'fetch', 'NO_SOURCE');
     },
 
@@ -108,7 +106,7 @@ function imapMailbox(
       await connection.run('store', (client) => client.messageFlagsAdd([uid], ['\\Seen'], { uid: true }));
       // The answer of STORE proves nothing, in either direction: look.
       const row = await fetcher.row(uid, { flags: true });
-      return row ? hasSeen(row) : isGone(uid);
+      return row ? hasSeen(row) : (await existing([uid])).length === 0;
     },
 
     close: connection.close,

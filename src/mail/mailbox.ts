@@ -10,10 +10,7 @@ export interface Mailbox {
   from(uid: number): Promise<number[]>;
   /** UIDs whose INTERNALDATE is `since` or later, ascending. */
   since(since: Date): Promise<number[]>;
-  /**
-   * The envelopes that the server handed out, by UID. A UID without one may be gone, or be a mail that the
-   * server can't read out: `fetch` tells the two apart.
-   */
+  /** Envelopes of those that still exist, by UID. A mail that the server can't parse has only date and size. */
   envelopes(uids: readonly number[]): Promise<Map<number, MailEnvelope>>;
   /** The mail's source without setting \Seen; `undefined` when the mail is gone. */
   fetch(uid: number): Promise<FetchedMail | undefined>;

@@ -176,13 +176,30 @@ describe('fetching', () => {
     await mailbox.close();
   });
 
-  it('leaves each mail its own turn when the server refuses the envelopes of all', async () => {
+  it('asks for date and size alone when a corrupt mail makes the server refuse the envelopes', async () => {
     const mailbox = await open({
-      'UID FETCH': ({ count, tag, say, usual }) => (count === 1 ? say(`${tag} NO one is corrupt`) : usual()),
+      'UID FETCH': ({ line, tag, say, usual }) =>
+        line.includes('ENVELOPE') ? say(`${tag} NO one is corrupt`) : usual(),
     });
-    expect(await mailbox.envelopes([1, 2])).toEqual(new Map());
+    const envelope = {
+      uid: 1,
+      receivedAt: new Date('2026-11-03T14:15:00Z'),
+      size: base.raw.length,
+      seen: false,
+      to: [],
+    };
+    expect(await mailbox.envelopes([1, 99])).toEqual(new Map([[1, envelope]]));
     expect((await mailbox.fetch(1))?.source.toString()).toBe(base.raw);
     await mailbox.close();
+  });
+
+  it('never lets an existing mail look gone, whatever FETCH leaves out', async () => {
+    for (const answer of ['OK done', 'NO can not', 'BAD what']) {
+      const mailbox = await open({ 'UID FETCH': refuse(answer) });
+      expect(await codeOf(mailbox.envelopes([1]))).toBe('fetch_refused');
+      await mailbox.close();
+      await server?.stop();
+    }
   });
 
   it('keeps memory: a literal larger than announced sizes allow ends the connection', async () => {

@@ -173,13 +173,12 @@ function search(line: string, mails: ScriptedMail[]): number[] {
   const range = /UID (\d+):\*/.exec(line)?.[1];
   // RFC 3501: `n:*` always holds the last message.
   if (range) return uids.filter((uid) => uid >= Number(range) || uid === uids.at(-1));
-  const single = /SEARCH UID (\d+)$/.exec(line)?.[1];
-  return single ? uids.filter((uid) => uid === Number(single)) : uids;
+  return /^UID SEARCH UID \d/.test(line) ? uids.filter((uid) => inSet(line, uid, 0)) : uids;
 }
 
 /** Is `uid` in the command's sequence set? */
 function inSet(line: string, uid: number, last: number): boolean {
-  const set = /^UID \w+ (\S+)/.exec(line)?.[1] ?? '';
+  const set = /^UID (?:SEARCH UID|FETCH|STORE) (\S+)/.exec(line)?.[1] ?? '';
   return set.split(',').some((range) => {
     const [from = 0, to = from] = range.split(':').map((end) => (end === '*' ? last : Number(end)));
     return uid >= from && uid <= to;

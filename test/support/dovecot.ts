@@ -1,0 +1,202 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chown, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import type { ImapSettings } from '../../src/mail/mailbox.ts';
+
+const binary = ['/usr/sbin/dovecot', '/usr/local/sbin/dovecot', '/opt/homebrew/sbin/dovecot'].find((path) =>
+  existsSync(path),
+);
+
+/** Why the Dovecot tests can't run here; `undefined` when they can. Printed once, so that a skip is seen. */
+export const dovecotMissing = whyMissing();
+if (dovecotMissing) console.warn(`SKIPPED: Dovecot tests, ${dovecotMissing}`);
+
+function whyMissing(): string | undefined {
+  if (!binary) return 'dovecot is not installed (Debian: apt-get install dovecot-imapd)';
+  const version = spawnSync(binary, ['--version'], { encoding: 'utf8' }).stdout;
+  return version.startsWith('2.3.')
+    ? undefined
+    : `the configuration here is for Dovecot 2.3, not ${version.trim()}`;
+}
+
+export interface Dovecot {
+  settings: ImapSettings;
+  /** PEM of the self-signed certificate that STARTTLS offers; with `tls: true` only. */
+  certificate: string | undefined;
+  /** Puts a mail into the folder, UNSEEN, with this INTERNALDATE. Seen at the next SELECT. */
+  deliver(raw: string | Buffer, receivedAt?: Date, folder?: string): Promise<void>;
+  /** Forgets all UIDs: the next SELECT shows a new UIDVALIDITY and new numbers. */
+  resetUidValidity(folder?: string): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * A Dovecot 2.3 of its own in a temporary folder, as root or as any user; ready within half a second. User
+ * `leads@test.example`, password `secret`, folders INBOX and Leads.
+ */
+export async function startDovecot({ tls = false } = {}): Promise<Dovecot> {
+  if (!binary || dovecotMissing) throw new Error(dovecotMissing);
+  const folder = await mkdtemp(join(tmpdir(), 'dovecot-'));
+  const mailRoot = join(folder, 'mail', 'leads@test.example');
+  const port = await freePort();
+  // imap-login refuses to run as root; the mail belongs to nobody then.
+  const root = userInfo().uid === 0;
+  const owner = root ? { uid: 65_534, gid: 65_534 } : { uid: userInfo().uid, gid: userInfo().gid };
+  for (const name of [
+    'run',
+    'state',
+    mailRoot,
+    ...maildirs(mailRoot, 'INBOX'),
+    ...maildirs(mailRoot, 'Leads'),
+  ]) {
+    const path = name.startsWith('/') ? name : join(folder, name);
+    await mkdir(path, { recursive: true });
+    if (path.startsWith(mailRoot)) await chown(path, owner.uid, owner.gid);
+  }
+  await chown(join(folder, 'mail'), owner.uid, owner.gid);
+  await writeFile(join(folder, 'passwd'), 'leads@test.example:{PLAIN}secret\n');
+  if (tls) makeCertificate(folder);
+  await writeFile(join(folder, 'dovecot.conf'), configuration(folder, port, root, owner, tls));
+  // Other users (dovenull) must reach the sockets below.
+  execFileSync('chmod', ['755', folder]);
+  execFileSync(binary, ['-c', join(folder, 'dovecot.conf')]);
+
+  let delivered = 0;
+  return {
+    settings: {
+      host: '127.0.0.1',
+      port,
+      secure: false,
+      user: 'leads@test.example',
+      pass: 'secret',
+      mailboxes: ['INBOX'],
+    },
+    certificate: tls ? await readFile(join(folder, 'cert.pem'), 'utf8') : undefined,
+    async deliver(raw, receivedAt = new Date(), name = 'INBOX') {
+      const path = join(maildir(mailRoot, name), 'new', `${++delivered}.${port}.test`);
+      await writeFile(path, raw);
+      await chown(path, owner.uid, owner.gid);
+      await utimes(path, receivedAt, receivedAt);
+    },
+    async resetUidValidity(name = 'INBOX') {
+      const path = maildir(mailRoot, name);
+      const lists = (await readdir(path)).filter((file) => /^dovecot[-.](uidlist|index)/.test(file));
+      await Promise.all(lists.map((file) => rm(join(path, file))));
+    },
+    async stop() {
+      const pid = Number(await readFile(join(folder, 'run', 'master.pid'), 'utf8'));
+      process.kill(pid);
+      while (isAlive(pid)) await new Promise((resolve) => setTimeout(resolve, 20));
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
+
+function maildir(mailRoot: string, folder: string): string {
+  return folder === 'INBOX' ? mailRoot : join(mailRoot, `.${folder}`);
+}
+
+function maildirs(mailRoot: string, folder: string): string[] {
+  const path = maildir(mailRoot, folder);
+  return [path, ...['cur', 'new', 'tmp'].map((name) => join(path, name))];
+}
+
+function makeCertificate(folder: string): void {
+  execFileSync(
+    'openssl',
+    [
+      ...[
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:prime256v1',
+        '-nodes',
+        '-days',
+        '2',
+      ],
+      ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1,IP:0.0.0.0'],
+      ...['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')],
+    ],
+    { stdio: 'ignore' },
+  );
+}
+
+function configuration(
+  folder: string,
+  port: number,
+  root: boolean,
+  owner: { uid: number; gid: number },
+  tls: boolean,
+): string {
+  const user = userInfo().username;
+  return `
+base_dir = ${folder}/run
+state_dir = ${folder}/state
+log_path = ${folder}/dovecot.log
+protocols = imap
+listen = 127.0.0.1
+ssl = ${tls ? 'yes' : 'no'}
+${tls ? `ssl_cert = <${folder}/cert.pem\nssl_key = <${folder}/key.pem` : ''}
+disable_plaintext_auth = no
+auth_mechanisms = plain login
+auth_failure_delay = 0
+default_internal_user = ${root ? 'dovecot' : user}
+default_internal_group = ${root ? 'dovecot' : owner.gid}
+default_login_user = ${root ? 'dovenull' : user}
+mail_location = maildir:${folder}/mail/%u
+first_valid_uid = ${owner.uid}
+last_valid_uid = ${owner.uid}
+first_valid_gid = ${owner.gid}
+passdb {
+  driver = passwd-file
+  args = scheme=PLAIN username_format=%u ${folder}/passwd
+}
+userdb {
+  driver = static
+  args = uid=${owner.uid} gid=${owner.gid} home=${folder}/mail/%u
+}
+namespace inbox {
+  inbox = yes
+  separator = /
+}
+service imap-login {
+  chroot =
+  inet_listener imap {
+    address = 127.0.0.1
+    port = ${port}
+  }
+  inet_listener imaps {
+    port = 0
+  }
+}
+service anvil {
+  chroot =
+}
+service stats {
+  chroot =
+}
+`;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
