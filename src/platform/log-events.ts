@@ -37,6 +37,11 @@ export const logEvents = {
   visibilityFailed: 'message.visibility_failed',
   leadProcessed: 'lead.processed',
   leadProcessingFailed: 'lead.processing_failed',
+  ringcentralRequestStarted: 'ringcentral.request_started',
+  ringcentralRequestCompleted: 'ringcentral.request_completed',
+  ringcentralRateLimited: 'ringcentral.rate_limited',
+  ringcentralLoginRefused: 'ringcentral.login_refused',
+  ringcentralRecordUnreadable: 'ringcentral.record_unreadable',
 } as const;
 
 export type LogEvent = (typeof logEvents)[keyof typeof logEvents];

@@ -30,6 +30,10 @@ export const metricUnits = {
   RetryNeonFailed: 'Count',
   RetryEventBridgeFailed: 'Count',
   LeadProcessed: 'Count',
+  /** RingCentral's own headers, with the dimensions Source, and AccountId and Source, alone. */
+  RateLimitLimit: 'Count',
+  RateLimitRemaining: 'Count',
+  RingCentralLoginRefused: 'Count',
 } as const;
 
 export type MetricName = keyof typeof metricUnits;
