@@ -59,10 +59,23 @@ const service = lazyService(async (): Promise<LeadProcessor> => {
   };
 });
 
-/** lead-processor-queue, batch size 1. A failure throws, so that SQS counts the receive. */
+/** lead-processor-queue, batch size 1. */
 export async function handler(event: SQSEvent, context: Context): Promise<void> {
   const processor = await service();
-  const deadline = new Date(processor.clock.now().getTime() + context.getRemainingTimeInMillis() - wrapUpMs);
+  const deadline = new Date(Date.now() + context.getRemainingTimeInMillis() - wrapUpMs);
+  await processMessages(processor, event, deadline);
+}
+
+/**
+ * Contact, task and timeline of each LeadCreated. A failure throws, so that SQS counts the receive.
+ *
+ * @param deadline until then a transient failure is retried in process
+ */
+export async function processMessages(
+  processor: LeadProcessor,
+  event: SQSEvent,
+  deadline: Date,
+): Promise<void> {
   try {
     for (const record of event.Records) await processRecord(processor, record, deadline);
   } finally {
@@ -70,12 +83,7 @@ export async function handler(event: SQSEvent, context: Context): Promise<void> 
   }
 }
 
-/** One LeadCreated: contact, task and timeline, retried in process until `deadline` where that may help. */
-export async function processRecord(
-  processor: LeadProcessor,
-  record: SQSRecord,
-  deadline: Date,
-): Promise<void> {
+async function processRecord(processor: LeadProcessor, record: SQSRecord, deadline: Date): Promise<void> {
   const { log, meter } = processor;
   const message = { message_id: record.messageId, receive_count: receiveCount(record) };
   let lead: LeadCreated | undefined;

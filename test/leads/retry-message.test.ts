@@ -1,47 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { LeadInput, LedgerMail } from '../../src/leads/lead.ts';
 import { buildRetryMessage, type RetryMessage, retryMessageSchema } from '../../src/leads/retry-message.ts';
+import { aLead, aLedgerMail } from '../support/leads.ts';
 
 const limitBytes = 900 * 1024;
 
-const mail: LedgerMail = {
-  mailKey: 'a'.repeat(64),
-  mailbox: 'INBOX',
-  uidValidity: 1,
-  uid: 7,
-  outcome: 'lead',
-  reason: null,
-  parsed: { format: 'labelled-text', firstName: 'Ana' },
-  receivedAt: new Date('2026-11-03T14:15:00.000Z'),
-};
-
-const lead: LeadInput = {
-  id: 'ana@x.example#+12125550147#2026-11-03',
-  leadEmail: 'ana@x.example',
-  leadType: 'Web Lead',
-  firstName: 'Ana',
-  lastName: 'Lopez',
-  phone: '+12125550147',
-  bookedDate: null,
-  bookedTime: null,
-  emailSubject: 'Web Lead - Ana Lopez',
-  emailFrom: 'web@forms.example',
-  emailRecipient: 'lead-tracking+otf0412@leads.example',
-  extractedTrackingId: 'OTF0412',
-  franchiseId: 'orangeTheory',
-  accountId: '400131426008',
-  storeId: '7f7a3b1c-8a51-4f0e-9a86-0a4c0a4c1111',
-  rawBody: 'First Name: Ana',
-  rawBodyTruncated: false,
-  isForwarded: false,
-  forwardedOriginalFrom: null,
-  forwardedOriginalTo: null,
-  forwardedOriginalDate: null,
-  processedBy: 'imap-poller',
-  receivedAt: new Date('2026-11-03T14:15:00.000Z'),
-  parseStatus: 'parsed',
-};
+const mail = aLedgerMail({ parsed: { format: 'labelled-text', firstName: 'Ana' } });
+const lead = aLead();
 
 const base = { stage: 'neon' as const, failedAt: new Date('2026-11-03T14:20:00.000Z'), error: '53300' };
 
@@ -55,7 +20,7 @@ describe('buildRetryMessage', () => {
   });
 
   it('carries a mail without a lead', () => {
-    const quarantined: LedgerMail = { ...mail, outcome: 'quarantined', reason: 'no_contact' };
+    const quarantined = aLedgerMail({ outcome: 'quarantined', reason: 'no_contact' });
     const message = overTheWire(buildRetryMessage({ ...base, lead: null, mail: quarantined }));
     expect(message.lead).toBeNull();
     expect(message.mail).toEqual(quarantined);
