@@ -36,7 +36,7 @@ const stageSchema = z.strictObject({
   mirrorFromProd: z.boolean(),
   defaultTimeZone: readableBy(parseTimeZone),
   quietHours: readableBy(parseQuietHours),
-  /** Hours without a lead (counted in opening hours only) after which somebody should look. */
+  /** Hours since the last lead after which somebody should look; nights and quiet weekends have to fit in. */
   noLeadAlarmHours: z.number().positive(),
   logLevel: z.enum(['DEBUG', 'INFO', 'WARN', 'ERROR']),
   logRetentionDays: z.union([z.literal(14), z.literal(90)]),

@@ -39,6 +39,7 @@ export interface NodeFunctionProps<F extends FunctionName> {
 
 /** A Lambda function with its role, log group and alarms. It may do what its bindings say, and no more. */
 export class NodeFunction<F extends FunctionName> extends Construct {
+  readonly name: F;
   readonly lambda: LambdaFunction;
   readonly role: Role;
   /** Console links for the alarms that concern this function. */
@@ -48,6 +49,7 @@ export class NodeFunction<F extends FunctionName> extends Construct {
     super(scope, id);
     const stack = StageStack.of(this);
     const { config, alarms } = stack;
+    this.name = props.name;
     const functionName = stack.named(props.physicalName);
 
     const logGroup = new LogGroup(this, 'Logs', {

@@ -52,10 +52,15 @@ export function addMailAlarms(
   const counted: [AlarmName, MetricName][] = [
     ['QuarantinedMailForStore', 'MailQuarantinedKnownRecipient'],
     ['UnmappedMail', 'MailUnmapped'],
-    ['BreakerOpen', 'BreakerOpen'],
   ];
   for (const [alarm, metric] of counted) {
     alarms.add(alarm, { metric: alarms.metric('poller', metric, tick, 'Sum'), atLeast: 1, links });
+  }
+
+  // Both write to Neon under the one breaker; without new mail only the retries still meet it.
+  for (const { name, links } of [poller, retries.function]) {
+    const metric = alarms.metric(name, 'BreakerOpen', tick, 'Sum');
+    alarms.add('BreakerOpen', { subject: name, metric, atLeast: 1, links });
   }
 
   alarms.add('NeonWriteQueueNotEmpty', {

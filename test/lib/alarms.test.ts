@@ -106,7 +106,8 @@ LeadProcessorQueueOld-us-west-2                     page AWS/SQS/lead-processor-
 NeonWriteQueueNotEmpty-us-east-1                    look AWS/SQS/neon-write-dlq-us-east-1/ApproximateNumberOfMessagesVisible Maximum >= 1 1/1 x 300 notBreaching
 QuarantinedMailForStore-us-east-1                   look Callytics/poller/MailQuarantinedKnownRecipient Sum >= 1 1/1 x 300 notBreaching
 UnmappedMail-us-east-1                              look Callytics/poller/MailUnmapped Sum >= 1 1/1 x 300 notBreaching
-BreakerOpen-us-east-1                               look Callytics/poller/BreakerOpen Sum >= 1 1/1 x 300 notBreaching
+BreakerOpen-poller-us-east-1                        look Callytics/poller/BreakerOpen Sum >= 1 1/1 x 300 notBreaching
+BreakerOpen-neon-retry-processor-us-east-1          look Callytics/neon-retry-processor/BreakerOpen Sum >= 1 1/1 x 300 notBreaching
 NoLeadInOpeningHours-us-east-1                      look Callytics/poller/HoursSinceLead Maximum >= 24 2/2 x 300 notBreaching
 PollerErrors-us-east-1                              look AWS/Lambda/ImapPollerFunction-us-east-1/Errors Sum >= 1 2/3 x 300 notBreaching
 FunctionThrottled-poller-us-east-1                  look AWS/Lambda/ImapPollerFunction-us-east-1/Throttles Sum >= 1 1/1 x 300 notBreaching
