@@ -7,7 +7,7 @@ import type { PublishOutcome } from './publish.ts';
 
 /** A stored lead is given this long to be published by the poller or the retry processor. */
 export const outboxAgeMs = 15 * 60_000;
-export const outboxLimit = 100;
+const outboxLimit = 100;
 
 export interface OutboxDependencies {
   /** Complete leads whose mail has no published_at and was recorded before `before`, oldest first. */
