@@ -10,7 +10,7 @@ import type { NewLead } from './new-lead.ts';
  *
  * @param eventTime when the thing happened, never the time of writing
  */
-export function lastActivityAtForward(eventTime: Date): SQL {
+function lastActivityAtForward(eventTime: Date): SQL {
   const event = sql`${eventTime.toISOString()}::timestamptz`;
   return sql`coalesce(greatest(${contacts.lastActivityAt}, ${event}), ${event})`;
 }

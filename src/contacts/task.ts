@@ -6,7 +6,7 @@ import { buildContactPhoneIdentityFields } from './identity.ts';
 import type { NewLead } from './new-lead.ts';
 
 /** A new lead is called back within five minutes: after that the chance to reach the person falls. */
-export const leadSlaMinutes = 5;
+const leadSlaMinutes = 5;
 
 type TaskValues = typeof tasks.$inferInsert;
 

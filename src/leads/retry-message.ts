@@ -4,11 +4,11 @@ import type { MailRecord } from './persist.ts';
 import { cutToBytes } from './raw-body.ts';
 
 /** Where a mail's way broke off. */
-export const retryStages = ['neon', 'eventbridge'] as const;
+const retryStages = ['neon', 'eventbridge'] as const;
 export type RetryStage = (typeof retryStages)[number];
 
 /** SQS takes 1 MiB (API_SendMessage); the rest is left for the message's attributes. */
-export const retryMessageLimitBytes = 900 * 1024;
+const retryMessageLimitBytes = 900 * 1024;
 
 /** What a text besides the body may take once a message is too large, in bytes. */
 const textLimitBytes = 1024;
