@@ -21,6 +21,7 @@ export function synthesizeStage(
     outdir,
     builtinCloudFormationValidation: false,
     treeMetadata: false,
+    stackTraces: false,
   });
   return app.synth().getNestedAssembly(`assembly-${stageName}`).directory;
 }

@@ -5,7 +5,7 @@ import type { IConstruct } from 'constructs';
 import { defaultBus, defaultBusArn } from '../events.ts';
 
 /** What a function may do: exact actions on exact ARNs. */
-export interface Permission {
+interface Permission {
   readonly actions: string[];
   readonly resources: string[];
 }

@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stages } from '../../lib/config.ts';
+import { setting } from '../../lib/constructs/bindings.ts';
+import type { Bindings } from '../../lib/constructs/node-function.ts';
 import { environmentContract, type FunctionName, readEnvironment } from '../../src/platform/environment.ts';
 import {
   asList,
@@ -70,6 +72,17 @@ describe('environment', () => {
       expect(text).not.toMatch(/process\.env\b/);
     },
   );
+
+  it('does not compile with a missing or a surplus variable', () => {
+    const some = setting('value');
+    const most = { NEON_URL_PARAMETER: some, STATE_TABLE_NAME: some, EVENT_BUS_NAME: some };
+    const whole = { ...most, NEON_WRITE_QUEUE_URL: some } satisfies Bindings<'neon-retry-processor'>;
+    // @ts-expect-error NEON_WRITE_QUEUE_URL is missing
+    most satisfies Bindings<'neon-retry-processor'>;
+    // @ts-expect-error IMAP_PARAMETER is the poller's
+    ({ ...whole, IMAP_PARAMETER: some }) satisfies Bindings<'neon-retry-processor'>;
+    expect(Object.keys(whole)).toHaveLength(4);
+  });
 
   it('tells the values that the stage`s config holds', () => {
     const poller = functions.find(({ FunctionName }) => FunctionName === 'ImapPollerFunction-us-east-1');
