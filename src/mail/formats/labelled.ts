@@ -1,0 +1,40 @@
+import { unfoldColumnTables } from '../fields/column-tables.ts';
+import { isDigest } from '../fields/digest.ts';
+import { readLeadType } from '../fields/lead-type.ts';
+import { fieldsFromPairs, trustedPairs } from '../fields/read-fields.ts';
+import { placePairs } from '../fields/sections.ts';
+import type { LeadMail, Reading } from './format.ts';
+
+export interface LabelledOptions {
+  /** The mail's own lines unless the format knows which of them are the form's. */
+  lines?: readonly string[];
+  /** `Date` and `Time` tell when the form was sent. */
+  ignorePlainDates?: boolean;
+}
+
+/** Reads labelled values wherever they stand: beside, below or in a table; what most formats come down to. */
+export function readLabelled(mail: LeadMail, options: LabelledOptions = {}): Reading | undefined {
+  const lines = options.lines ?? mail.lines;
+  const placed = placePairs(unfoldColumnTables(lines));
+  const fields = fieldsFromPairs(placed, {
+    country: mail.country,
+    ignorePlainDates: options.ignorePlainDates ?? false,
+  });
+  if (!fields) return undefined;
+  const pairs = trustedPairs(placed);
+  if (isDigest(pairs)) return { kind: 'digest' };
+  const opening = lines.filter((line) => line !== '').slice(0, 3);
+  const leadType = readLeadType(mail.subject, fields, pairs, opening);
+  return { kind: 'lead', fields: { ...fields, ...(leadType && { leadType }) } };
+}
+
+/** The lines after the first that matches `start` and before the next that matches `end`; all where neither does. */
+export function between(lines: readonly string[], start: RegExp | undefined, end: RegExp): string[] {
+  const from = start ? lines.findIndex((line) => start.test(line)) + 1 : 0;
+  const length = lines.slice(from).findIndex((line) => end.test(line));
+  return length === -1 ? lines.slice(from) : lines.slice(from, from + length);
+}
+
+export function anyLine({ lines }: LeadMail, pattern: RegExp): boolean {
+  return lines.some((line) => pattern.test(line));
+}

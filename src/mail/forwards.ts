@@ -1,0 +1,125 @@
+import EmailForwardParser, { type EmailForwardMailbox } from 'email-forward-parser';
+import { readEmail } from './fields/email.ts';
+
+/** What a forward's header block says of the original, and what stands below it. */
+export interface ForwardedMail {
+  from?: string;
+  fromName?: string;
+  /** To, then Cc. */
+  recipients: string[];
+  to?: string;
+  /** As written: localized. */
+  date?: string;
+  subject?: string;
+  lines: string[];
+}
+
+/** The parser backtracks: 50 kB of blanks took 4.5 s, so it gets short lines and a bounded text. */
+const maxChars = 30_000;
+const maxLine = 400;
+const maxDepth = 4;
+const forwardPrefix =
+  /^(?:\s*(?:\[[^\]]*\]|re|aw|ext|external)\s*:?)*\s*(?:fwd?|fw|wg|tr|rv|vs|vb|enc|i|pd|ilt|doorst)\s*:\s*(.*)$/is;
+const headerLine = /^[>\s]*\*?(from|sent|date|to|cc|subject|reply-to)\s*:\*?\s*(.*)$/i;
+const parser = new EmailForwardParser();
+
+/**
+ * The originals in a mail that was forwarded in its text, outermost first; empty when no header block with
+ * sender and date or recipient stands in it: a subject that begins with `Fwd:` proves nothing.
+ */
+export function findForwards(lines: readonly string[], subject: string | undefined): ForwardedMail[] {
+  const found: ForwardedMail[] = [];
+  let current: ForwardedMail | undefined = { recipients: [], lines: [...lines], ...(subject && { subject }) };
+  while (current && found.length < maxDepth) {
+    // Below the first header block no subject says whether there is another.
+    current = readForward(current.lines, found.length === 0 ? current.subject : undefined);
+    if (current) found.push(current);
+  }
+  return found;
+}
+
+function readForward(lines: readonly string[], subject: string | undefined): ForwardedMail | undefined {
+  const prepared = prepare(lines);
+  const marked = forwardPrefix.exec(subject ?? '');
+  const direct = parse(prepared, marked ? `Fwd: ${marked[1]}` : null);
+  if (direct) return direct;
+  const block = headerBlock(prepared);
+  return block === undefined
+    ? undefined
+    : parse(['---------- Forwarded message ---------', ...prepared.slice(block)], null);
+}
+
+function parse(lines: readonly string[], subject: string | null): ForwardedMail | undefined {
+  const text = lines.join('\n').replace(/\n{3,}/g, '\n\n');
+  const { forwarded, email } = parser.read(text, subject);
+  if (!forwarded || email.body === undefined) return undefined;
+  const from = email.from.address?.toLowerCase();
+  const fromName = email.from.name ?? undefined;
+  const to = addresses(email.to);
+  const date = email.date?.replace(/^\*|\*$/g, '').trim();
+  if ((!from && !fromName) || (!date && to.length === 0)) return undefined;
+  const original = subject === null ? email.subject : originalSubject(lines);
+  return {
+    ...(from && { from }),
+    ...(fromName && { fromName }),
+    recipients: [...to, ...addresses(email.cc)],
+    ...(to[0] && { to: to[0] }),
+    ...(date && { date }),
+    ...(original && { subject: original }),
+    lines: email.body.split('\n'),
+  };
+}
+
+/** Given a subject, the parser repeats that one instead of the header block's. */
+function originalSubject(lines: readonly string[]): string | undefined {
+  for (const line of lines) {
+    const [, name = '', value = ''] = headerLine.exec(line) ?? [];
+    if (name.toLowerCase() === 'subject') return value.trim();
+  }
+  return undefined;
+}
+
+function addresses(mailboxes: EmailForwardMailbox | EmailForwardMailbox[] | null | undefined): string[] {
+  const list = Array.isArray(mailboxes) ? mailboxes : mailboxes ? [mailboxes] : [];
+  return list.flatMap(({ address, name }) => readEmail(address ?? name ?? '') ?? []);
+}
+
+/** Short lines without quotation marks, bold markers and wrapped address lists. */
+function prepare(lines: readonly string[]): string[] {
+  const prepared: string[] = [];
+  const quoted =
+    lines.filter((line) => line.startsWith('>')).length * 2 > lines.filter((line) => line !== '').length;
+  let size = 0;
+  for (const line of lines) {
+    const plain = (quoted ? line.replace(/^(>\s?)+/, '') : line).replace(/ {2,}/g, ' ').slice(0, maxLine);
+    size += plain.length + 1;
+    if (size > maxChars) break;
+    const header = headerLine.exec(plain);
+    const before = prepared.at(-1) ?? '';
+    if (header && /^\*/.test(plain.trim())) prepared.push(`${header[1]}: ${header[2]}`);
+    else if (!header && isWrappedAddress(before, plain))
+      prepared[prepared.length - 1] = `${before} ${plain}`.slice(0, maxLine * 5);
+    else prepared.push(plain);
+  }
+  return prepared;
+}
+
+/** Gmail wraps a long To or Cc: the rest stands on the next line. */
+function isWrappedAddress(before: string, line: string): boolean {
+  const [, name = ''] = headerLine.exec(before) ?? [];
+  if (!/^(to|cc)$/i.test(name) || line === '') return false;
+  return /[,;]\s*$/.test(before) ? line.includes('@') : /^\s*</.test(line);
+}
+
+/** First line of `From: …@…` with a date and a subject within the next lines: Outlook writes no separator. */
+function headerBlock(lines: readonly string[]): number | undefined {
+  const index = lines.findIndex((line, start) => {
+    const [, name = '', value = ''] = headerLine.exec(line) ?? [];
+    if (name.toLowerCase() !== 'from' || value.trim() === '') return false;
+    const names = lines
+      .slice(start + 1, start + 6)
+      .flatMap((next) => headerLine.exec(next)?.[1]?.toLowerCase() ?? []);
+    return names.includes('subject') && (names.includes('sent') || names.includes('date'));
+  });
+  return index === -1 ? undefined : index;
+}

@@ -1,0 +1,231 @@
+import { Parser } from 'htmlparser2';
+import { labelOf } from './fields/labels.ts';
+import { isFieldLine } from './fields/pairs.ts';
+
+/** HTML beyond this is not read: lead lines come first, and what is larger is a newsletter or an attack. */
+const maxHtml = 500_000;
+/** Layout tables nest a few levels; deeper cells are read as plain blocks. */
+const maxCellDepth = 30;
+
+const neverShown = new Set(['script', 'style', 'title', 'template']);
+const paragraphTags = new Set(
+  'p h1 h2 h3 h4 h5 h6 table ul ol dl blockquote hr pre fieldset section article header footer'.split(' '),
+);
+const lineTags = new Set(
+  'div li tr dt dd address center form caption legend tbody thead tfoot option td th'.split(' '),
+);
+const boldTags = new Set(['b', 'strong', 'label', 'dt']);
+const tableTags = new Set(['tr', 'td', 'th']);
+const hiddenStyle = /display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*all/i;
+
+/**
+ * HTML as lines of text: table cells of one row parted by a tab, blank lines between paragraphs, what is not
+ * displayed left out. An empty cell stays visible (`Label\t`, or a lone tab), so that a label without value
+ * doesn't take the next line for it. Time is linear in the size.
+ */
+export function htmlToLines(html: string): string[] {
+  const source = protectAddresses(html.slice(0, maxHtml));
+  const lines = new HtmlLines(true).read(source);
+  // A mail whose only content is hidden (a preview text, a broken style) is still better than none.
+  return lines.some((line) => line.trim() !== '') ? lines : new HtmlLines(false).read(source);
+}
+
+/** `Ana <ana@x.example>` unescaped would be read as a tag and lost. */
+function protectAddresses(html: string): string {
+  return html.replace(/<([^<>\s"'=/]+@[^<>\s"'=]+)>/g, '&lt;$1&gt;');
+}
+
+class HtmlLines {
+  readonly #skipHidden: boolean;
+  /** One list of lines a table cell that is open, the document's own at the bottom. */
+  readonly #sinks: string[][] = [[]];
+  readonly #rows: string[][][] = [];
+  /** Of each open tr, td and th: whether it opened a row or a cell here, or stands where none can be. */
+  readonly #tableTags: boolean[] = [];
+  #line = '';
+  #skipDepth = 0;
+  #boldDepth = 0;
+  #labelStands = false;
+  #preformatted = 0;
+  readonly #links: { href: string; start: number }[] = [];
+
+  constructor(skipHidden: boolean) {
+    this.#skipHidden = skipHidden;
+  }
+
+  read(html: string): string[] {
+    const parser = new Parser({
+      onopentag: (name, attributes) => this.#open(name, attributes),
+      ontext: (text) => this.#text(text),
+      onclosetag: (name) => this.#close(name),
+    });
+    parser.end(html);
+    this.#endLine();
+    return trimBlank(this.#sinks[0] ?? []);
+  }
+
+  #open(name: string, attributes: Record<string, string>): void {
+    if (this.#skipDepth > 0 || this.#isHidden(name, attributes)) {
+      this.#skipDepth += 1;
+      return;
+    }
+    const continuesTerm = name === 'dd' && this.#labelStands;
+    if (name === 'br') this.#break();
+    else if (paragraphTags.has(name)) this.#paragraph();
+    else if (lineTags.has(name) && !continuesTerm) this.#endLine();
+    if (tableTags.has(name)) this.#tableTags.push(this.#openTableTag(name));
+    if (name === 'pre') this.#preformatted += 1;
+    if (boldTags.has(name) && (this.#boldDepth > 0 || this.#line.trim() === '')) this.#boldDepth += 1;
+    if (name === 'a') this.#links.push({ href: attributes.href ?? '', start: this.#line.length });
+  }
+
+  #isHidden(name: string, attributes: Record<string, string>): boolean {
+    if (neverShown.has(name)) return true;
+    if (!this.#skipHidden) return false;
+    return name === 'head' || 'hidden' in attributes || hiddenStyle.test(attributes.style ?? '');
+  }
+
+  /** Rows and cells alternate: each open row but the innermost has one open cell. */
+  #openTableTag(name: string): boolean {
+    const inRow = this.#rows.length === this.#sinks.length;
+    if (this.#sinks.length > maxCellDepth || inRow === (name === 'tr')) return false;
+    if (name === 'tr') this.#rows.push([]);
+    else this.#sinks.push([]);
+    return true;
+  }
+
+  #close(name: string): void {
+    if (this.#skipDepth > 0) {
+      this.#skipDepth -= 1;
+      return;
+    }
+    if (name === 'a') this.#closeLink();
+    if (boldTags.has(name) && this.#boldDepth > 0) {
+      this.#boldDepth -= 1;
+      if (this.#boldDepth === 0) this.#labelStands = name === 'dt' || labelOf(this.#line) !== undefined;
+    }
+    if (name === 'pre') this.#preformatted -= 1;
+    if (name === 'dt') return;
+    if (name === 'dd' && this.#labelStands) this.#separate();
+    if (paragraphTags.has(name)) this.#paragraph();
+    else if (lineTags.has(name)) this.#endLine();
+    if (tableTags.has(name) && this.#tableTags.pop()) {
+      if (name === 'tr') this.#closeRow();
+      else this.#closeCell();
+    }
+  }
+
+  #text(text: string): void {
+    if (this.#skipDepth > 0) return;
+    if (this.#preformatted > 0) {
+      for (const [index, part] of text.split('\n').entries()) {
+        if (index > 0) this.#break();
+        this.#append(part);
+      }
+    } else {
+      this.#append(text);
+    }
+  }
+
+  #append(text: string): void {
+    const collapsed = text.replace(/[\s\u00a0\u200b\u200c\u2060]+/g, ' ');
+    if (collapsed.trim() === '') {
+      if (this.#line !== '' && !this.#line.endsWith(' ')) this.#line += ' ';
+      return;
+    }
+    if (this.#labelStands && this.#boldDepth === 0) this.#separate();
+    this.#line += this.#line === '' || /\s$/.test(this.#line) ? collapsed.trimStart() : collapsed;
+  }
+
+  /** A label in bold (or a dt) has no colon: a tab parts it from its value. */
+  #separate(): void {
+    this.#labelStands = false;
+    if (!/[:：]\s*$/.test(this.#line)) this.#line = `${this.#line.trimEnd()}\t`;
+  }
+
+  #break(): void {
+    const blank = this.#line.trim() === '';
+    this.#endLine();
+    if (blank) this.#blankLine();
+  }
+
+  #endLine(): void {
+    const line = this.#line.replace(/^ +| +$/g, '');
+    if (line !== '') this.#sink().push(line);
+    this.#line = '';
+    this.#labelStands = false;
+  }
+
+  #paragraph(): void {
+    this.#endLine();
+    this.#blankLine();
+  }
+
+  #blankLine(): void {
+    if (this.#sink().at(-1) !== '') this.#sink().push('');
+  }
+
+  #sink(): string[] {
+    return this.#sinks.at(-1) ?? [];
+  }
+
+  #closeCell(): void {
+    this.#endLine();
+    const lines = trimBlank(this.#sinks.pop() ?? []);
+    this.#rows.at(-1)?.push(lines);
+  }
+
+  #closeRow(): void {
+    for (const line of rowLines(this.#rows.pop() ?? [])) {
+      if (line !== '' || this.#sink().at(-1) !== '') this.#sink().push(line);
+    }
+  }
+
+  /** `<a href="mailto:…">Write to Ana</a>`: the address is only in the link. */
+  #closeLink(): void {
+    const link = this.#links.pop();
+    if (!link) return;
+    const text = this.#line.slice(link.start);
+    const [, scheme = '', target = ''] = /^(mailto|tel):([^?]{3,200})/i.exec(link.href.trim()) ?? [];
+    const shown = scheme.toLowerCase() === 'tel' ? /\d.*\d.*\d.*\d/.test(text) : text.includes('@');
+    if (target !== '' && !shown && labelOf(text) === undefined) this.#append(` ${decode(target)}`);
+  }
+}
+
+function decode(target: string): string {
+  try {
+    return decodeURIComponent(target);
+  } catch {
+    return target;
+  }
+}
+
+/** One row: single lines are joined by tabs; a label keeps a value of several lines; layout cells follow each other. */
+function rowLines(cells: string[][]): string[] {
+  const filled = cells.filter((lines) => lines.length > 0);
+  if (filled.length === 0) return ['\t'];
+  const single = filled.every((lines) => lines.length === 1 && !lines[0]?.includes('\t'));
+  if (single) return cells.length === 1 ? (filled[0] ?? []) : [joinCells(cells.map(([line = '']) => line))];
+  const [labels = [], values = []] = filled;
+  if (filled.length === 2 && !values.some(isFieldLine)) {
+    if (labels.length === 1 && labelOf(labels[0] ?? ''))
+      return [`${labels[0]}\t${values.filter(Boolean).join(' ').replaceAll('\t', ' ')}`];
+    const parallel = labels.length === values.length && labels.every((line) => line !== '' && labelOf(line));
+    if (parallel) return labels.map((label, index) => `${label}\t${values[index]}`);
+  }
+  return filled.flatMap((lines) => ['', ...lines]).concat('');
+}
+
+/** Empty cells in front are layout; one behind a label is its empty value. */
+function joinCells(cells: string[]): string {
+  const start = cells.findIndex((cell) => cell !== '');
+  return cells.slice(start).join('\t');
+}
+
+function trimBlank(lines: string[]): string[] {
+  let from = 0;
+  let to = lines.length;
+  while (from < to && lines[from] === '') from += 1;
+  while (to > from && lines[to - 1] === '') to -= 1;
+  return lines.slice(from, to);
+}
