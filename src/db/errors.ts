@@ -74,9 +74,13 @@ export function toDatabaseError(error: unknown): DatabaseError | undefined {
   return refused && fromProxyMessage(refused.message);
 }
 
-/** Is the database down, rather than this one write wrong? */
-export function isInfrastructureFailure(error: unknown): boolean {
-  return toDatabaseError(error)?.kind === 'infrastructure';
+export type DatabaseState = 'up' | 'down' | 'unknown';
+
+/** What an error tells of the database. Whatever it answered itself, a refusal included, means that it is up. */
+export function databaseState(error: unknown): DatabaseState {
+  const kind = toDatabaseError(error)?.kind;
+  if (kind === undefined) return 'unknown';
+  return kind === 'infrastructure' ? 'down' : 'up';
 }
 
 /** The password was refused: the connection string may have been rotated. */

@@ -5,63 +5,74 @@ import { type NeonEndpoint, startNeonEndpoint } from '../../local/neon-endpoint.
 import { createDatabase, type Database, type DatabaseOptions } from '../../src/db/client.ts';
 import { type TestServer, templateDatabase } from './global-setup.ts';
 
-/** A migrated, empty database of a test's own, behind a Neon endpoint of the test file's own. */
-export interface TestDatabase {
+/** A database of a test's own, as PostgreSQL itself offers it. */
+export interface SqlDatabase {
   /** The connection string, as an SSM parameter would hold it. */
   url: string;
+  /** Plain SQL past the Neon endpoint, to arrange and to look. */
+  query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
+}
+
+/** The same behind a Neon endpoint of the test file's own. */
+export interface TestDatabase extends SqlDatabase {
   db: Database;
   /** Its `onRequest` hook makes requests fail. */
   endpoint: NeonEndpoint;
   /** Another client of the same database. */
   connect(options: DatabaseOptions): Database;
-  /** Plain SQL past the endpoint, to arrange and to look. */
-  query(text: string, values?: unknown[]): Promise<Record<string, unknown>[]>;
 }
 
 let server: Promise<TestServer> | undefined;
 let endpoint: Promise<NeonEndpoint> | undefined;
+const pools: pg.Pool[] = [];
 
-/**
- * Makes a database (about 30 ms) and points the Neon driver at it; both are closed after the file's tests.
- * Databases of one test file share one endpoint, so a stage and its mirror can be two of them.
- */
-export async function freshDatabase(): Promise<TestDatabase> {
-  server ??= requestServer();
-  const address = await server;
-  endpoint ??= startNeonEndpoint(address);
-  const neon = await endpoint;
-  process.env.NEON_HTTP_ENDPOINT = neon.url;
-
-  const name = `test_${randomBytes(8).toString('hex')}`;
-  await asAdmin(address, `create database ${name} template ${templateDatabase} strategy file_copy`);
-  const url = `postgres://${address.user}:${address.password}@${address.host}:${address.port}/${name}`;
-  const pool = new pg.Pool({ connectionString: url, max: 4, allowExitOnIdle: true });
-  closers.push(() => pool.end());
-  return {
-    url,
-    db: createDatabase(url),
-    endpoint: neon,
-    connect: (options) => createDatabase(url, options),
-    query: async (text, values) => (await pool.query(text, values)).rows,
-  };
-}
-
-const closers: (() => Promise<void>)[] = [];
 afterAll(async () => {
-  await Promise.all(closers.map((close) => close()));
+  await Promise.all(pools.map((pool) => pool.end()));
   await (await endpoint)?.close();
 });
 
-async function requestServer(): Promise<TestServer> {
-  const response = await fetch(inject('testServerUrl'));
-  if (!response.ok) throw new Error(await response.text());
-  const address: unknown = await response.json();
-  return address as TestServer;
+/**
+ * Makes a migrated, empty database (about 30 ms) and points the Neon driver at it; both are closed after the
+ * file's tests. Databases of one test file share one endpoint, so a stage and its mirror can be two of them.
+ */
+export async function freshDatabase(): Promise<TestDatabase> {
+  const database = await createSqlDatabase(`template ${templateDatabase} strategy file_copy`);
+  endpoint ??= startNeonEndpoint(await testServer());
+  const neon = await endpoint;
+  process.env.NEON_HTTP_ENDPOINT = neon.url;
+  return {
+    ...database,
+    db: createDatabase(database.url),
+    endpoint: neon,
+    connect: (options) => createDatabase(database.url, options),
+  };
 }
 
-async function asAdmin(address: TestServer, statement: string): Promise<void> {
-  const client = new pg.Client({ ...address, database: 'postgres' });
-  await client.connect();
-  await client.query(statement);
-  await client.end();
+/** Makes a database without any table, for the migrator. */
+export async function emptyDatabase(): Promise<SqlDatabase> {
+  return createSqlDatabase('template template0 strategy file_copy');
+}
+
+async function createSqlDatabase(clauses: string): Promise<SqlDatabase> {
+  const address = await testServer();
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  const admin = new pg.Client({ ...address, database: 'postgres' });
+  await admin.connect();
+  await admin.query(`create database ${name} ${clauses}`);
+  await admin.end();
+
+  const url = `postgres://${address.user}:${address.password}@${address.host}:${address.port}/${name}`;
+  const pool = new pg.Pool({ connectionString: url, max: 4, allowExitOnIdle: true });
+  pools.push(pool);
+  return { url, query: async (text, values) => (await pool.query(text, values)).rows };
+}
+
+/** The run's server; the first request of a run starts it. */
+function testServer(): Promise<TestServer> {
+  server ??= fetch(inject('testServerUrl')).then(async (response) => {
+    if (!response.ok) throw new Error(await response.text());
+    const address: unknown = await response.json();
+    return address as TestServer;
+  });
+  return server;
 }
