@@ -1,5 +1,5 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { isInfrastructureFailure } from './db/errors.ts';
+import { databaseState } from './db/errors.ts';
 import { createStageDatabase } from './db/stage-database.ts';
 import { createBreaker } from './leads/breaker.ts';
 import { markPublished } from './leads/ledger.ts';
@@ -48,7 +48,7 @@ const service = lazyService(async (): Promise<RetryProcessor> => {
     persist: (record) => neon.run((db) => persistLeadPipeline(db, record), neonDeadline()),
     publish: (persisted) => publishLeadCreated({ bus, stage: env.STAGE, log, meter }, persisted),
     markPublished: (mailKey) => neon.run((db) => markPublished(db, mailKey, new Date()), neonDeadline()),
-    isInfrastructureFailure,
+    databaseState,
     log,
     meter,
   };

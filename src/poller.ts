@@ -1,6 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { isOpen } from './contacts/opening-hours.ts';
-import { isInfrastructureFailure } from './db/errors.ts';
+import { databaseState } from './db/errors.ts';
 import { createStageDatabase } from './db/stage-database.ts';
 import { createBreaker } from './leads/breaker.ts';
 import { emitLeadGauges } from './leads/gauges.ts';
@@ -72,7 +72,7 @@ function buildPoller() {
     publish: (persisted) => publishLeadCreated({ bus, stage: env.STAGE, log, meter }, persisted),
     markPublished: (mailKey) =>
       neon.run((db) => markPublished(db, mailKey, clock.now()), within(persistLimitMs)),
-    isInfrastructureFailure,
+    databaseState,
     log,
     meter,
   };

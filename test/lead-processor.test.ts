@@ -22,7 +22,7 @@ function aProcessor(overrides: Partial<LeadProcessor> = {}) {
   const processor: LeadProcessor = {
     ...fakes,
     neon: createStageDatabase(
-      { get: async () => database.url, refresh: async () => undefined },
+      { get: async () => database.url, refresh: async () => database.url },
       '/neon-database-url',
     ),
     directory: { findById: async () => riversideStore },

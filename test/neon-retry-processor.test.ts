@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DatabaseError, isInfrastructureFailure } from '../src/db/errors.ts';
+import { DatabaseError, databaseState } from '../src/db/errors.ts';
 import type { LeadMailRow, LeadRow } from '../src/db/schema/index.ts';
 import { createStageDatabase } from '../src/db/stage-database.ts';
 import { createBreaker } from '../src/leads/breaker.ts';
@@ -38,7 +38,7 @@ function aProcessor(overrides: Partial<RetryProcessor> = {}) {
     persist: async (record) => stored(record),
     publish: (persisted) => publishLeadCreated({ bus, stage: 'prod', log, meter }, persisted),
     markPublished: async (mailKey) => void marked.push(mailKey),
-    isInfrastructureFailure,
+    databaseState,
     log,
     meter,
     ...overrides,
@@ -307,7 +307,7 @@ describe('with a database', () => {
 
   const onDatabase = (url = database.url) => {
     const neon = createStageDatabase(
-      { get: async () => url, refresh: async () => undefined },
+      { get: async () => url, refresh: async () => url },
       '/neon-database-url',
     );
     const soon = () => new Date(Date.now() + 6_000);

@@ -1,5 +1,6 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DynamoDBDocumentClient, PutCommand, QueryCommand } from '@aws-sdk/lib-dynamodb';
+import { awsClientConfig } from '../platform/aws-client-config.ts';
 import type { LeadInput } from './lead.ts';
 import { cutToBytes } from './raw-body.ts';
 
@@ -16,7 +17,10 @@ const rawBodyBytes = 100 * 1024;
 export type PutLegacyLead = (lead: LeadInput) => Promise<'stored' | 'duplicate' | 'refused'>;
 
 /** @throws every error that can pass: the mail is then left UNSEEN and comes again with the next tick. */
-export function createLegacyLeadsTable(tableName: string, dynamo = new DynamoDBClient({})): PutLegacyLead {
+export function createLegacyLeadsTable(
+  tableName: string,
+  dynamo = new DynamoDBClient(awsClientConfig),
+): PutLegacyLead {
   const client = DynamoDBDocumentClient.from(dynamo, {
     marshallOptions: { removeUndefinedValues: true },
   });

@@ -1,3 +1,4 @@
+import type { DatabaseState } from '../db/errors.ts';
 import { errorCode } from '../platform/errors.ts';
 import { logEvents } from '../platform/log-events.ts';
 import type { Log } from '../platform/logger.ts';
@@ -13,8 +14,8 @@ export interface StoreAndPublishDependencies {
   persist(record: MailRecord): Promise<PersistedMail>;
   publish(persisted: PersistedMail): Promise<PublishOutcome>;
   markPublished(mailKey: string): Promise<void>;
-  /** Is it the database that is down, rather than this one write that is wrong? */
-  isInfrastructureFailure(error: unknown): boolean;
+  /** What a failed write tells of the database: it is down, or up and this one write is wrong, or neither. */
+  databaseState(error: unknown): DatabaseState;
   log: Log;
   meter: Meter;
 }
@@ -52,7 +53,7 @@ export async function storeAndPublish(
 }
 
 async function store(
-  { breaker, persist, isInfrastructureFailure, log, meter }: StoreAndPublishDependencies,
+  { breaker, persist, databaseState, log, meter }: StoreAndPublishDependencies,
   record: MailRecord,
 ): Promise<PersistedMail> {
   const decision = await breaker.check();
@@ -61,7 +62,9 @@ async function store(
     throw new RetryStageError('neon', 'breaker_open', { retryAfterSeconds: decision.remainingSeconds });
   }
   const persisted = await persist(record).catch(async (error: unknown) => {
-    if (isInfrastructureFailure(error) && (await breaker.failed())) meter.count('BreakerOpen');
+    const state = databaseState(error);
+    if (state === 'up') await breaker.succeeded();
+    if (state === 'down' && (await breaker.failed())) meter.count('BreakerOpen');
     throw new RetryStageError('neon', errorCode(error), { cause: error });
   });
   await breaker.succeeded();

@@ -1,4 +1,5 @@
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { awsClientConfig } from './aws-client-config.ts';
 
 /** One event for the bus; `detail` is sent as JSON. */
 export interface BusEvent {
@@ -26,7 +27,7 @@ export class EventRefusedError extends Error {
  * PutEvents with the check that the SDK does not make: a 200 with FailedEntryCount > 0 doesn't throw, and an
  * unchecked one loses the event (https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutEvents.html).
  */
-export function createEventBus(busName: string, client = new EventBridgeClient({})): EventBus {
+export function createEventBus(busName: string, client = new EventBridgeClient(awsClientConfig)): EventBus {
   return {
     async publish({ source, detailType, detail }) {
       const entry = {

@@ -3,8 +3,8 @@ import type { Parameters } from './parameters.ts';
 /** A client whose credentials come from an SSM parameter. */
 export interface ParameterClient<T> {
   /**
-   * Runs `use` with the client. When it fails as an authentication failure, the parameter is read anew and
-   * `use` runs once more, so that a rotated secret needs no deploy. (At most once a minute a parameter.)
+   * Runs `use` with the client. When it fails as an authentication failure, the parameter is read anew, and
+   * with another value `use` runs once more: a rotated secret needs no deploy. (At most one read a minute.)
    */
   run<R>(use: (client: T) => Promise<R>): Promise<R>;
 }
@@ -25,12 +25,13 @@ export function createParameterClient<T>(
   };
   return {
     async run(use) {
+      const value = await parameters.get(name);
       try {
-        return await use(clientOf(await parameters.get(name)));
+        return await use(clientOf(value));
       } catch (error) {
         if (!isAuthenticationFailure(error)) throw error;
         const fresh = await parameters.refresh(name);
-        if (fresh === undefined) throw error;
+        if (fresh === value) throw error;
         return use(clientOf(fresh));
       }
     },

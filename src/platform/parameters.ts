@@ -1,4 +1,5 @@
 import { SSMProvider } from '@aws-lambda-powertools/parameters/ssm';
+import { awsClientConfig } from './aws-client-config.ts';
 import { type Clock, systemClock } from './clock.ts';
 
 const cacheSeconds = 300;
@@ -9,10 +10,10 @@ export interface Parameters {
   /** The decrypted value, cached for five minutes. */
   get(name: string): Promise<string>;
   /**
-   * Reads the value anew after an authentication failure, so that rotation needs no deploy.
-   * At most once a minute a parameter: `undefined` when it was refreshed less than a minute ago.
+   * The value as it is now, for a caller whose cached one was refused: rotation needs no deploy. Read at most
+   * once a minute a parameter; callers in between share that answer.
    */
-  refresh(name: string): Promise<string | undefined>;
+  refresh(name: string): Promise<string>;
 }
 
 /** A parameter is missing, empty or can't be read. The message names it. */
@@ -21,10 +22,10 @@ export class ParameterError extends Error {
 }
 
 export function createParameters(
-  provider: Pick<SSMProvider, 'get'> = new SSMProvider(),
+  provider: Pick<SSMProvider, 'get'> = new SSMProvider({ clientConfig: awsClientConfig }),
   clock: Clock = systemClock,
 ): Parameters {
-  const refreshedAt = new Map<string, number>();
+  const refreshes = new Map<string, { at: number; value: Promise<string> }>();
 
   async function read(name: string, forceFetch: boolean): Promise<string> {
     const value = await provider
@@ -40,11 +41,13 @@ export function createParameters(
 
   return {
     get: (name) => read(name, false),
-    async refresh(name) {
+    refresh(name) {
       const now = clock.now().getTime();
-      if (now - (refreshedAt.get(name) ?? Number.NEGATIVE_INFINITY) < refreshIntervalMs) return undefined;
-      refreshedAt.set(name, now);
-      return read(name, true);
+      const last = refreshes.get(name);
+      if (last && now - last.at < refreshIntervalMs) return last.value;
+      const value = read(name, true);
+      refreshes.set(name, { at: now, value });
+      return value;
     },
   };
 }

@@ -1,4 +1,5 @@
 import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { awsClientConfig } from './aws-client-config.ts';
 
 /** SQS allows a delay of 0 to 900 seconds, an integer (API_SendMessage). */
 export const maximumDelaySeconds = 900;
@@ -11,7 +12,7 @@ export interface Queue {
   changeVisibility(receiptHandle: string, seconds: number): Promise<void>;
 }
 
-export function createQueue(queueUrl: string, client = new SQSClient({})): Queue {
+export function createQueue(queueUrl: string, client = new SQSClient(awsClientConfig)): Queue {
   return {
     async send(body, { delaySeconds } = {}) {
       await client.send(

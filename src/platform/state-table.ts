@@ -6,6 +6,7 @@ import {
   PutCommand,
   UpdateCommand,
 } from '@aws-sdk/lib-dynamodb';
+import { awsClientConfig } from './aws-client-config.ts';
 
 /** An update that the condition refused: somebody else was first. */
 export const conditionFailed = Symbol('condition failed');
@@ -26,7 +27,10 @@ export interface StateTable {
   delete(pk: string): Promise<void>;
 }
 
-export function createStateTable(tableName: string, client = new DynamoDBClient({})): StateTable {
+export function createStateTable(
+  tableName: string,
+  client = new DynamoDBClient(awsClientConfig),
+): StateTable {
   const documents = DynamoDBDocumentClient.from(client, { marshallOptions: { removeUndefinedValues: true } });
   return {
     async get(pk) {

@@ -3,8 +3,8 @@ import { DrizzleQueryError } from 'drizzle-orm/errors';
 import { describe, expect, it } from 'vitest';
 import {
   DatabaseError,
-  isAuthenticationFailure,
   databaseState,
+  isAuthenticationFailure,
   toDatabaseError,
 } from '../../src/db/errors.ts';
 import { errorCode } from '../../src/platform/errors.ts';
@@ -87,7 +87,7 @@ describe('toDatabaseError', () => {
     ['a refusal of another kind', proxyError('missing database name'), 'refused', 'never'],
   ])('%s counts as infrastructure', (_what, error, code, retry) => {
     expect(toDatabaseError(error)).toMatchObject({ kind: 'infrastructure', code, retry });
-    expect(databaseState(error)).toBe(true);
+    expect(databaseState(error)).toBe('down');
   });
 
   it.each([413, 507])('HTTP %d: too much data, the database is up', (status) => {
@@ -118,7 +118,7 @@ describe('toDatabaseError', () => {
   it('is undefined for what is no database error', () => {
     expect(toDatabaseError(new RangeError('Invalid time value'))).toBeUndefined();
     expect(toDatabaseError('no error')).toBeUndefined();
-    expect(databaseState(new TypeError('bug'))).toBe(false);
+    expect(databaseState(new TypeError('bug'))).toBe('unknown');
   });
 
   it('gives back what is classified already', () => {

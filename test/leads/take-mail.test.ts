@@ -73,7 +73,7 @@ function aWay(over: Partial<TakeMailDependencies> = {}) {
       effects.push('mark');
     },
     breaker,
-    isInfrastructureFailure: () => true,
+    databaseState: () => 'down',
     retryQueue: {
       send: async (body, { delaySeconds } = {}) => {
         effects.push('queue');
@@ -235,7 +235,7 @@ describe("a mail's way", () => {
   });
 
   it('does not open the breaker for an error that the database itself answered', async () => {
-    const { take, log } = aWay({ persist: fails('22021'), isInfrastructureFailure: () => false });
+    const { take, log } = aWay({ persist: fails('22021'), databaseState: () => 'up' });
     for (let mail = 0; mail < 8; mail += 1) await take();
     expect(log.lines.map(({ event }) => event)).not.toContain('breaker.opened');
   });

@@ -53,6 +53,16 @@ describe('a client with a rotated secret', () => {
     expect(state.fetches).toBe(3);
   });
 
+  it('serves every caller that met the old secret with one read', async () => {
+    const { state, parameters } = rotatingParameter();
+    const database = client(parameters);
+    await database.run(login('old'));
+    state.value = 'new';
+    const answers = await Promise.all(Array.from({ length: 5 }, () => database.run(login('new'))));
+    expect(answers).toEqual(['in', 'in', 'in', 'in', 'in']);
+    expect(state.fetches).toBe(2);
+  });
+
   it('does not repeat other failures', async () => {
     const { state, parameters } = rotatingParameter();
     let calls = 0;

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { recordLead } from '../../src/contacts/record-lead.ts';
-import { DatabaseError, isInfrastructureFailure } from '../../src/db/errors.ts';
+import { DatabaseError, databaseState } from '../../src/db/errors.ts';
 import { createBreaker } from '../../src/leads/breaker.ts';
 import { leadCreatedEnvelopeSchema } from '../../src/leads/lead-created.ts';
 import { findUnpublished, markPublished } from '../../src/leads/ledger.ts';
@@ -78,7 +78,7 @@ export class LeadWorld {
         return publishLeadCreated({ bus, stage: 'prod', log, meter }, persisted);
       },
       markPublished: neon.mark,
-      isInfrastructureFailure,
+      databaseState,
       log,
       meter,
     };
