@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chown, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -22,69 +22,51 @@ function whyMissing(): string | undefined {
     : `the configuration here is for Dovecot 2.3, not ${version.trim()}`;
 }
 
-export interface Dovecot {
+/** One user's mail: nobody else's test sees it. */
+export interface DovecotUser {
   settings: ImapSettings;
-  /** PEM of the self-signed certificate that STARTTLS offers; with `tls: true` only. */
-  certificate: string | undefined;
   /** Puts a mail into the folder, UNSEEN, with this INTERNALDATE. Seen at the next SELECT. */
   deliver(raw: string | Buffer, receivedAt?: Date, folder?: string): Promise<void>;
   /** Forgets all UIDs: the next SELECT shows a new UIDVALIDITY and new numbers. */
   resetUidValidity(folder?: string): Promise<void>;
+}
+
+export interface Dovecot {
+  /** PEM of the self-signed certificate that STARTTLS offers; with `tls: true` only. */
+  certificate: string | undefined;
+  /** A user with the empty folders INBOX and Leads; password `secret`. */
+  newUser(): Promise<DovecotUser>;
   stop(): Promise<void>;
 }
 
-/**
- * A Dovecot 2.3 of its own in a temporary folder, as root or as any user; ready within half a second. User
- * `leads@test.example`, password `secret`, folders INBOX and Leads.
- */
+/** A Dovecot 2.3 of its own in a temporary folder, as root or as any user; ready within half a second. */
 export async function startDovecot({ tls = false } = {}): Promise<Dovecot> {
   if (!binary || dovecotMissing) throw new Error(dovecotMissing);
   const folder = await mkdtemp(join(tmpdir(), 'dovecot-'));
-  const mailRoot = join(folder, 'mail', 'leads@test.example');
   const port = await freePort();
   // imap-login refuses to run as root; the mail belongs to nobody then.
   const root = userInfo().uid === 0;
   const owner = root ? { uid: 65_534, gid: 65_534 } : { uid: userInfo().uid, gid: userInfo().gid };
-  for (const name of [
-    'run',
-    'state',
-    mailRoot,
-    ...maildirs(mailRoot, 'INBOX'),
-    ...maildirs(mailRoot, 'Leads'),
-  ]) {
-    const path = name.startsWith('/') ? name : join(folder, name);
-    await mkdir(path, { recursive: true });
-    if (path.startsWith(mailRoot)) await chown(path, owner.uid, owner.gid);
-  }
-  await chown(join(folder, 'mail'), owner.uid, owner.gid);
-  await writeFile(join(folder, 'passwd'), 'leads@test.example:{PLAIN}secret\n');
+  for (const name of ['run', 'state', 'mail']) await mkdir(join(folder, name));
   if (tls) makeCertificate(folder);
   await writeFile(join(folder, 'dovecot.conf'), configuration(folder, port, root, owner, tls));
-  // Other users (dovenull) must reach the sockets below.
-  execFileSync('chmod', ['755', folder]);
-  execFileSync(binary, ['-c', join(folder, 'dovecot.conf')]);
+  // Dovecot's own users must reach the sockets below.
+  await chmod(folder, 0o755);
+  // It stays in the background: with pipes, this call would wait for its end.
+  execFileSync(binary, ['-c', join(folder, 'dovecot.conf')], { stdio: 'ignore' });
 
-  let delivered = 0;
+  let users = 0;
   return {
-    settings: {
-      host: '127.0.0.1',
-      port,
-      secure: false,
-      user: 'leads@test.example',
-      pass: 'secret',
-      mailboxes: ['INBOX'],
-    },
     certificate: tls ? await readFile(join(folder, 'cert.pem'), 'utf8') : undefined,
-    async deliver(raw, receivedAt = new Date(), name = 'INBOX') {
-      const path = join(maildir(mailRoot, name), 'new', `${++delivered}.${port}.test`);
-      await writeFile(path, raw);
-      await chown(path, owner.uid, owner.gid);
-      await utimes(path, receivedAt, receivedAt);
-    },
-    async resetUidValidity(name = 'INBOX') {
-      const path = maildir(mailRoot, name);
-      const lists = (await readdir(path)).filter((file) => /^dovecot[-.](uidlist|index)/.test(file));
-      await Promise.all(lists.map((file) => rm(join(path, file))));
+    async newUser() {
+      const user = `leads${++users}@test.example`;
+      const home = join(folder, 'mail', user);
+      for (const path of [home, ...maildirs(home, 'INBOX'), ...maildirs(home, 'Leads')]) {
+        await mkdir(path, { recursive: true });
+        await chown(path, owner.uid, owner.gid);
+      }
+      const settings = { host: '127.0.0.1', port, secure: false, user, pass: 'secret', mailboxes: ['INBOX'] };
+      return userAt(home, settings, owner);
     },
     async stop() {
       const pid = Number(await readFile(join(folder, 'run', 'master.pid'), 'utf8'));
@@ -95,12 +77,30 @@ export async function startDovecot({ tls = false } = {}): Promise<Dovecot> {
   };
 }
 
-function maildir(mailRoot: string, folder: string): string {
-  return folder === 'INBOX' ? mailRoot : join(mailRoot, `.${folder}`);
+function userAt(home: string, settings: ImapSettings, owner: { uid: number; gid: number }): DovecotUser {
+  let delivered = 0;
+  return {
+    settings,
+    async deliver(raw, receivedAt = new Date(), folder = 'INBOX') {
+      const path = join(maildir(home, folder), 'new', `${++delivered}.${process.pid}.test`);
+      await writeFile(path, raw);
+      await chown(path, owner.uid, owner.gid);
+      await utimes(path, receivedAt, receivedAt);
+    },
+    async resetUidValidity(folder = 'INBOX') {
+      const path = maildir(home, folder);
+      const lists = (await readdir(path)).filter((file) => /^dovecot[-.](uidlist|index)/.test(file));
+      await Promise.all(lists.map((file) => rm(join(path, file))));
+    },
+  };
 }
 
-function maildirs(mailRoot: string, folder: string): string[] {
-  const path = maildir(mailRoot, folder);
+function maildir(home: string, folder: string): string {
+  return folder === 'INBOX' ? home : join(home, `.${folder}`);
+}
+
+function maildirs(home: string, folder: string): string[] {
+  const path = maildir(home, folder);
   return [path, ...['cur', 'new', 'tmp'].map((name) => join(path, name))];
 }
 
@@ -153,8 +153,8 @@ first_valid_uid = ${owner.uid}
 last_valid_uid = ${owner.uid}
 first_valid_gid = ${owner.gid}
 passdb {
-  driver = passwd-file
-  args = scheme=PLAIN username_format=%u ${folder}/passwd
+  driver = static
+  args = password=secret
 }
 userdb {
   driver = static
