@@ -24,12 +24,11 @@ export const metricsNamespace = 'Callytics';
 /** CloudWatch keeps at most this much of an alarm's description. */
 const descriptionLimit = 1024;
 
-export interface AlarmCondition {
+/** The alarm goes off at this value and above, or below it. */
+type Threshold = { readonly atLeast: number } | { readonly below: number };
+
+type AlarmCondition = Threshold & {
   readonly metric: IMetric;
-  /** The alarm goes off at this value and above. */
-  readonly atLeast?: number;
-  /** The alarm goes off below this value. */
-  readonly below?: number;
   /** Periods that must breach, out of as many unless `outOf` says more. Default 1. */
   readonly periods?: number;
   readonly outOf?: number;
@@ -39,7 +38,7 @@ export interface AlarmCondition {
   readonly links: Readonly<Record<string, string>>;
   /** What the alarm is about, where one text serves several resources. */
   readonly subject?: string;
-}
+};
 
 /** The alarms of one stack, and the two topics they go to: one a severity. */
 export class Alarms extends Construct {
@@ -55,26 +54,25 @@ export class Alarms extends Construct {
 
   /** Makes the alarm of the registry that has this name. */
   add(name: AlarmName, condition: AlarmCondition): Alarm {
-    const { metric, atLeast, below, periods = 1, outOf = periods, subject } = condition;
-    const threshold = atLeast ?? below;
-    if (threshold === undefined) throw new Error(`alarm ${name} has no threshold`);
+    const { metric, periods = 1, outOf = periods, subject, missing, links } = condition;
     const { severity, meaning } = alarmTexts[name];
     const fullName = subject ? `${name}-${subject}` : name;
     const alarm = new Alarm(this, fullName, {
       alarmName: this.named(fullName),
       alarmDescription: describe(meaning, {
         Runbook: `${this.config.runbook}#${runbookAnchor(name)}`,
-        ...condition.links,
+        ...links,
       }),
       metric,
-      threshold,
-      comparisonOperator:
-        atLeast === undefined
-          ? ComparisonOperator.LESS_THAN_THRESHOLD
-          : ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+      ...('below' in condition
+        ? { threshold: condition.below, comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD }
+        : {
+            threshold: condition.atLeast,
+            comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+          }),
       evaluationPeriods: outOf,
       datapointsToAlarm: periods,
-      treatMissingData: condition.missing ?? TreatMissingData.NOT_BREACHING,
+      treatMissingData: missing ?? TreatMissingData.NOT_BREACHING,
     });
     const action = new SnsAction(this.topics[severity]);
     alarm.addAlarmAction(action);

@@ -52,10 +52,7 @@ export function scansTable(scope: IConstruct, table: { tableName: string; region
 }
 
 /** Single items of a table, by key. */
-export function usesItems(
-  table: Table,
-  operations: readonly ('Get' | 'Put' | 'Update' | 'Delete')[],
-): Binding {
+export function usesItems(table: Table, operations: readonly ('Get' | 'Update' | 'Delete')[]): Binding {
   const actions = operations.map((operation) => `dynamodb:${operation}Item`);
   return { value: table.tableName, allow: [{ actions, resources: [table.tableArn] }] };
 }

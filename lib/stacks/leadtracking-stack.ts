@@ -110,7 +110,7 @@ export class LeadTrackingStack extends StageStack {
         ...(config.legacyLeadsTable
           ? { LEGACY_LEADS_TABLE_NAME: binding.putsAndQueries(this.legacyLeadsTable(), phoneIndex) }
           : {}),
-        STATE_TABLE_NAME: binding.usesItems(state, ['Get', 'Put', 'Update', 'Delete']),
+        STATE_TABLE_NAME: binding.usesItems(state, ['Get', 'Update', 'Delete']),
         NEON_WRITE_QUEUE_URL: binding.sendsTo(retryQueue),
         EVENT_BUS_NAME: binding.publishesToDefaultBus(this),
       },

@@ -1,15 +1,16 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { bundleHandlers, handlerNames } from '../../lib/bundle.ts';
 import { environmentContract, type FunctionName } from '../../src/platform/environment.ts';
 import { everyResource, placeholderApp, templatesOf } from '../support/synthesized.ts';
 
 const outdir = mkdtempSync(path.join(tmpdir(), 'callytics-dist-'));
+afterAll(() => rmSync(outdir, { recursive: true, force: true }));
 const { directories, metafile } = bundleHandlers(outdir);
 const root = path.join(import.meta.dirname, '../..');
 

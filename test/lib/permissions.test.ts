@@ -133,7 +133,6 @@ describe('permissions', () => {
         'dynamodb:DeleteItem LeadTrackingState-us-east-1',
         'dynamodb:GetItem LeadTrackingState-us-east-1',
         'dynamodb:PutItem LeadTracking-v2-us-east-1',
-        'dynamodb:PutItem LeadTrackingState-us-east-1',
         'dynamodb:Query LeadTracking-v2-us-east-1/index/phone-receivedAt-index',
         `dynamodb:Scan arn:aws:dynamodb:us-west-2:${account}:table/StoresV2`,
         'dynamodb:UpdateItem LeadTrackingState-us-east-1',

@@ -1,13 +1,14 @@
-import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { synthesizeStage } from '../../lib/synthesize.ts';
 import { placeholderApp, placeholderHandlers, templatesOf } from '../support/synthesized.ts';
 
 describe('synthesizeStage', () => {
   it('writes the templates that a deploy would use, and where each asset lies', () => {
     const outdir = mkdtempSync(path.join(tmpdir(), 'callytics-stage-'));
+    onTestFinished(() => rmSync(outdir, { recursive: true, force: true }));
     const directory = synthesizeStage('test', outdir, placeholderHandlers);
     expect(directory).toBe(path.join(outdir, 'assembly-test'));
 

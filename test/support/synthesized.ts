@@ -1,7 +1,8 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { App } from 'aws-cdk-lib';
+import { afterAll } from 'vitest';
 import { stages } from '../../lib/config.ts';
 import { createApp } from '../../lib/stages.ts';
 
@@ -13,15 +14,19 @@ export interface Resource {
 export type Template = { Resources: Record<string, Resource>; [key: string]: unknown };
 
 const directory = mkdtempSync(path.join(tmpdir(), 'callytics-synth-'));
-writeFileSync(path.join(directory, 'index.mjs'), 'export const handler = async () => {};\n');
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const code = path.join(directory, 'code');
+mkdirSync(code);
+writeFileSync(path.join(code, 'index.mjs'), 'export const handler = async () => {};\n');
 
 /** Code in place of the bundles: templates look the same, but nothing needs to be bundled. */
-export const placeholderHandlers = () => directory;
+export const placeholderHandlers = () => code;
 
 /** The app as bin/callytics.ts makes it, with placeholder code; fast enough for unit tests. */
 export function placeholderApp(configs = stages): App {
   return createApp(configs, placeholderHandlers, {
-    outdir: mkdtempSync(path.join(tmpdir(), 'callytics-cdk-')),
+    outdir: mkdtempSync(path.join(directory, 'cdk.out-')),
     builtinCloudFormationValidation: false,
     treeMetadata: false,
     stackTraces: false,
