@@ -50,16 +50,20 @@ const serverSettings = {
  * Starts PostgreSQL 18 from npm's binaries with an empty cluster in a temporary folder, in about a second.
  * Works as root (the server then runs as `nobody`, since PostgreSQL refuses root) and as anybody else.
  *
- * @param parent where the temporary folder is made; what killed runs left there is removed first.
- * @throws PostgresStartError with the server's own last words.
+ * @param parent where the temporary folder is made; what killed runs left there is removed first
+ * @param binaries the folder with PostgreSQL's bin, lib and share
+ * @throws PostgresStartError with the server's own last words
  */
-export async function startPostgres(parent = tmpdir()): Promise<PostgresServer> {
+export async function startPostgres(
+  parent = tmpdir(),
+  binaries = nativeDirectory(),
+): Promise<PostgresServer> {
   await sweepOrphans(parent);
   const directory = await mkdtemp(join(parent, `${prefix}${process.pid}-`));
   const identity = process.getuid?.() === 0 ? unprivilegedUser() : undefined;
   try {
     if (identity) await chown(directory, identity.uid, identity.gid);
-    const native = await runnableBinaries(directory, identity);
+    const native = await runnableBinaries(binaries, directory, identity);
     const password = randomBytes(12).toString('hex');
     await initialise(native, directory, password, identity);
     const { port, stop } = await startServer(native, directory, identity);
@@ -79,12 +83,13 @@ function unprivilegedUser(): Identity {
 }
 
 /** The binaries as the server's user can run them: copied when the checkout is closed to others, as /root is. */
-async function runnableBinaries(directory: string, identity: Identity | undefined): Promise<string> {
-  const native = nativeDirectory();
+async function runnableBinaries(native: string, directory: string, identity?: Identity): Promise<string> {
   await hydrateLinks(native);
   const first = tryBinaries(native, identity);
   if (first === undefined) return native;
-  if (!identity) throw new PostgresStartError(`PostgreSQL's binaries in ${native} don't run: ${first}`);
+  const broken = identity ? tryBinaries(native) : first;
+  if (broken !== undefined)
+    throw new PostgresStartError(`PostgreSQL's binaries in ${native} don't run: ${broken}`);
 
   const copy = join(directory, 'native');
   await cp(native, copy, { recursive: true, verbatimSymlinks: true, filter: (path) => !path.endsWith('.a') });
@@ -97,7 +102,7 @@ async function runnableBinaries(directory: string, identity: Identity | undefine
 }
 
 /** What is wrong with the binaries for this user, or undefined. */
-function tryBinaries(native: string, identity: Identity | undefined): string | undefined {
+function tryBinaries(native: string, identity?: Identity): string | undefined {
   const { status, error, stderr } = spawnSync(join(native, 'bin', 'initdb'), ['--version'], {
     ...identity,
     encoding: 'utf8',
