@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseQuietHours, parseTimeZone } from '../src/contacts/contact-hours.ts';
 
 /** Constants, so that an ARN in the other region can be written down without a cross-region export. */

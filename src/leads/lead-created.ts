@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseStatuses } from '../db/schema/leads.ts';
 import type { PersistedMail } from './persist.ts';
 

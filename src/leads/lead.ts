@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { mailOutcomes } from '../db/schema/lead-mails.ts';
 import { parseStatuses } from '../db/schema/leads.ts';
 

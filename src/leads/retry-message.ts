@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { leadInputSchema, ledgerMailSchema } from './lead.ts';
 import type { MailRecord } from './persist.ts';
 import { cutToBytes } from './raw-body.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * One item of StoresV2. Typed by hand: what only one rule reads is checked there, so that a slip in a time zone doesn't take the whole
