@@ -176,6 +176,10 @@ service imap-login {
 }
 service anvil {
   chroot =
+  # No seconds of penalty after a wrong password.
+  unix_listener anvil-auth-penalty {
+    mode = 0
+  }
 }
 service stats {
   chroot =

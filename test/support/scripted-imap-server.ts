@@ -49,12 +49,6 @@ export const stopInLiteral: Script = ({ socket, line }) => {
   socket.write(`* 1 FETCH (UID ${uid} BODY[] {1000}\r\nFrom: web@forms`);
 };
 
-/** Well-behaved `after` the first `times` calls. */
-export const usualFirst =
-  (times: number, after: Script): Script =>
-  (command) =>
-    command.count <= times ? command.usual() : after(command);
-
 export interface ScriptedServer {
   settings: ImapSettings;
   /** Every command line received, without its tag, over all connections. */
