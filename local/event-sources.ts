@@ -85,6 +85,9 @@ export function startEventSource(
     const result = await fn.invoke({ Records: records });
     const failed = failedMessages(result, messages, mapping.reportBatchItemFailures);
     if (failed.problem) journal.fail('mapping_failed', fn.plan.name, failed.problem);
+    else if (result.ok && failed.ids.size > 0) {
+      journal.fail('handler_error', fn.plan.name, `${failed.ids.size} of ${messages.length} messages failed`);
+    }
     for (const message of messages) {
       if (!failed.ids.has(message.MessageId)) await queues.delete(mapping.queueArn, message.ReceiptHandle);
     }

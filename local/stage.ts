@@ -27,6 +27,8 @@ export interface Outside {
 
 /** A deployed stage: its functions wait for queues, events and schedules. */
 export interface LocalStage {
+  /** Of the AWS endpoint. */
+  origin: string;
   plan: StagePlan;
   queues: Queues;
   tables: Tables;
@@ -102,6 +104,7 @@ async function deploy(
   const schedules = createSchedules(plan.rules, buses);
   let sources: EventSource[] = [];
   const stage: LocalStage = {
+    origin: gateway.origin,
     plan,
     queues,
     tables,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Surroundings, TemplateError } from './intrinsics.ts';
 import { ignored, namedResourcesOfType, resourcesOfType } from './resources.ts';
 import type { StackTemplate } from './template.ts';

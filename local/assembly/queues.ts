@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parsePolicy, type Statement } from '../iam.ts';
 import type { Surroundings } from './intrinsics.ts';
 import { ignored, namedResourcesOfType, resourcesOfType } from './resources.ts';

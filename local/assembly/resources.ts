@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { physicalResourceOf, resolve, type Surroundings, TemplateError } from './intrinsics.ts';
 import type { StackTemplate } from './template.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type EventPattern, parsePattern } from '../event-bus/pattern.ts';
 import { type Surroundings, TemplateError } from './intrinsics.ts';
 import { ignored, namedResourcesOfType, resourcesOfType } from './resources.ts';

@@ -109,9 +109,16 @@ export function createEventBuses(
         return;
       }
       const payload = target.input ?? JSON.stringify(record.event);
-      const outcome = await attempt({ rule, target, event: record.event, payload, record });
-      record.deliveries.push({ rule: rule.name, region: rule.region, target: target.arn, ...outcome });
-      if (outcome.problem) journal.fail('undelivered_event', rule.name, outcome.problem);
+      const delivery: Delivery = {
+        rule: rule.name,
+        region: rule.region,
+        target: target.arn,
+        outcome: 'delivered',
+      };
+      // Written down before what it leads to in the other region.
+      record.deliveries.push(delivery);
+      Object.assign(delivery, await attempt({ rule, target, event: record.event, payload, record }));
+      if (delivery.problem) journal.fail('undelivered_event', rule.name, delivery.problem);
     }
   }
 

@@ -103,6 +103,8 @@ function lambdaVariables(plan: FunctionPlan): Record<string, string> {
     // Nothing of the developer's own AWS configuration reaches a function.
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+    // Lambda's Node.js is newer than the one here may be; the SDK would say so in each process.
+    AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
   };
 }
 

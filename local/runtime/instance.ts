@@ -27,13 +27,19 @@ export async function startInstance(
   environment: Record<string, string>,
   log: (line: string) => void,
 ): Promise<Instance> {
-  const api = await startRuntimeApi(plan.arn);
+  let alive = true;
+  const api = await startRuntimeApi(plan.arn, {
+    timeoutMs: plan.timeoutSeconds * 1000,
+    onTimeout() {
+      alive = false;
+      child.kill('SIGKILL');
+    },
+  });
   const child = spawn(process.execPath, [`--max-old-space-size=${plan.memoryMegabytes}`, bootstrap], {
     cwd: plan.directory,
     env: { ...environment, AWS_LAMBDA_RUNTIME_API: api.address },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  let alive = true;
   const closed = new Promise<void>((resolve) => {
     const end = (reason: string) => {
       alive = false;
@@ -50,19 +56,7 @@ export async function startInstance(
     get alive() {
       return alive && !api.broken;
     },
-    async invoke(event) {
-      const milliseconds = plan.timeoutSeconds * 1000;
-      const timer = setTimeout(() => {
-        api.fail('Sandbox.Timedout', `Task timed out after ${plan.timeoutSeconds.toFixed(2)} seconds`);
-        alive = false;
-        child.kill('SIGKILL');
-      }, milliseconds);
-      try {
-        return await api.invoke(event, new Date(Date.now() + milliseconds));
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+    invoke: api.invoke,
     stop() {
       child.kill('SIGKILL');
       return closed;

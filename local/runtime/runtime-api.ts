@@ -13,9 +13,9 @@ export type InvocationResult =
 export interface RuntimeApi {
   /** For AWS_LAMBDA_RUNTIME_API. */
   address: string;
-  /** Hands an event to the process as soon as it asks for one. */
-  invoke(event: string, deadline: Date): Promise<InvocationResult>;
-  /** Ends the invocation under way from outside: time-out, crash. */
+  /** Hands an event to the process as soon as it asks for one; the function's time runs from then on. */
+  invoke(event: string): Promise<InvocationResult>;
+  /** Ends the invocation under way from outside: a crash. */
   fail(errorType: string, errorMessage: string): void;
   /** The process reported that it could not load its handler: it is of no more use. */
   readonly broken: boolean;
@@ -25,22 +25,43 @@ export interface RuntimeApi {
 interface Invocation {
   id: string;
   event: string;
-  deadline: Date;
   resolve: (result: InvocationResult) => void;
 }
 
-export async function startRuntimeApi(functionArn: string): Promise<RuntimeApi> {
+export interface RuntimeLimits {
+  timeoutMs: number;
+  /** The process has used up its time and must be killed. */
+  onTimeout(): void;
+}
+
+/** Lambda gives ten seconds to load the handler, on a machine of its own; a busy laptop may need more. */
+const initMs = 60_000;
+
+export async function startRuntimeApi(
+  functionArn: string,
+  { timeoutMs, onTimeout }: RuntimeLimits,
+): Promise<RuntimeApi> {
   let current: Invocation | undefined;
   let waiting: ServerResponse | undefined;
   let broken = false;
+  let timer = limit('Init', initMs);
+
+  function limit(what: string, milliseconds: number): NodeJS.Timeout {
+    return setTimeout(() => {
+      const errorMessage = `${what} timed out after ${(milliseconds / 1000).toFixed(2)} seconds`;
+      settle({ ok: false, errorType: 'Sandbox.Timedout', errorMessage });
+      onTimeout();
+    }, milliseconds);
+  }
 
   /** Gives the waiting process the invocation; one comes before the other, or the other way round. */
   function handOver(): void {
     if (!current || !waiting) return;
+    timer = limit('Task', timeoutMs);
     waiting.writeHead(200, {
       'content-type': 'application/json',
       'lambda-runtime-aws-request-id': current.id,
-      'lambda-runtime-deadline-ms': String(current.deadline.getTime()),
+      'lambda-runtime-deadline-ms': String(Date.now() + timeoutMs),
       'lambda-runtime-invoked-function-arn': functionArn,
       'lambda-runtime-trace-id': traceId(),
     });
@@ -49,6 +70,7 @@ export async function startRuntimeApi(functionArn: string): Promise<RuntimeApi> 
   }
 
   function settle(result: InvocationResult): void {
+    clearTimeout(timer);
     current?.resolve(result);
     current = undefined;
   }
@@ -57,6 +79,7 @@ export async function startRuntimeApi(functionArn: string): Promise<RuntimeApi> 
     const [, kind, id, verb] =
       /runtime\/(invocation|init)\/([^/]+)(?:\/(\w+))?$/.exec(request.url ?? '') ?? [];
     if (kind === 'invocation' && id === 'next') {
+      clearTimeout(timer);
       waiting = response;
       handOver();
       return;
@@ -81,9 +104,9 @@ export async function startRuntimeApi(functionArn: string): Promise<RuntimeApi> 
 
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    invoke: (event, deadline) =>
+    invoke: (event) =>
       new Promise((resolve) => {
-        current = { id: randomUUID(), event, deadline, resolve };
+        current = { id: randomUUID(), event, resolve };
         handOver();
       }),
     fail: (errorType, errorMessage) => settle({ ok: false, errorType, errorMessage }),
@@ -91,6 +114,7 @@ export async function startRuntimeApi(functionArn: string): Promise<RuntimeApi> 
       return broken;
     },
     close() {
+      clearTimeout(timer);
       server.closeAllConnections();
       server.close();
     },

@@ -118,7 +118,7 @@ export function templates(): Templates {
       Dlq: resource('AWS::SQS::Queue', { QueueName: 'work-dlq' }),
       Work: resource('AWS::SQS::Queue', {
         QueueName: 'work',
-        VisibilityTimeout: 10,
+        VisibilityTimeout: 30,
         RedrivePolicy: { deadLetterTargetArn: arn('Dlq'), maxReceiveCount: 2 },
       }),
       WorkPolicy: queuePolicy('Work', 'LeadRule'),
@@ -135,10 +135,21 @@ export function templates(): Templates {
       }),
       WorkerRole: role(
         'lambda.amazonaws.com',
-        allow(['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'], arn('Work')),
+        allow(
+          [
+            'sqs:ReceiveMessage',
+            'sqs:DeleteMessage',
+            'sqs:GetQueueAttributes',
+            'sqs:ChangeMessageVisibility',
+          ],
+          arn('Work'),
+        ),
         allow('dynamodb:PutItem', arn('Table')),
       ),
-      Worker: lambda('worker.handler', 'WorkerRole', { STATE_TABLE_NAME: { Ref: 'Table' } }),
+      Worker: lambda('worker.handler', 'WorkerRole', {
+        STATE_TABLE_NAME: { Ref: 'Table' },
+        WORK_QUEUE_URL: { Ref: 'Work' },
+      }),
       Mapping: resource('AWS::Lambda::EventSourceMapping', {
         EventSourceArn: arn('Work'),
         FunctionName: { Ref: 'Worker' },

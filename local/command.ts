@@ -1,0 +1,136 @@
+import { once } from 'node:events';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sampleMails, watchFolder } from './feed.ts';
+import { createJournal, type Journal } from './journal.ts';
+import { help, parseOptions, type RunOptions, UsageError } from './options.ts';
+import { startPageServer } from './page-server.ts';
+import { askPassword } from './password.ts';
+import { startPostgres } from './postgres.ts';
+import { reportTables, tableText } from './report.ts';
+import type { Run } from './run.ts';
+import { settle } from './settle.ts';
+import type { Snapshot } from './snapshot.ts';
+
+const exitCodes = { fine: 0, failed: 1, usage: 2 };
+/** How often a real mailbox is looked into for new mail. */
+const remoteIntervalMs = 60_000;
+
+/** `npm start`: runs the command and answers its exit code. */
+export async function localCommand(argv: readonly string[]): Promise<number> {
+  try {
+    const options = parseOptions(argv);
+    if (options === 'help') {
+      await print(help);
+      return exitCodes.fine;
+    }
+    const password = options.imap ? await askPassword(options.imap) : '';
+    return await runLocally(options, password);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`${error.message}\nnpm start -- --help shows the options.\n`);
+    return exitCodes.usage;
+  }
+}
+
+async function runLocally(options: RunOptions, password: string): Promise<number> {
+  const startedAt = performance.now();
+  const interrupted = untilInterrupted();
+  const journal = createJournal();
+  if (options.json)
+    journal.onLine(({ functionName, line }) => process.stderr.write(`${functionName} ${line}\n`));
+  say(options, `Starting stage ${options.stage} ...`);
+  // Loading the CDK and the stand-ins takes two seconds: PostgreSQL's own processes use them.
+  const starting = startPostgres();
+  starting.catch(() => undefined);
+  const { startRun } = await import('./run.ts');
+  const run = await startRun(options.stage, options.stores, journal, starting);
+  try {
+    const work = options.once
+      ? runOnce(options, run, journal, password)
+      : stayUp(options, run, journal, password, startedAt);
+    return await Promise.race([work, interrupted]);
+  } finally {
+    await run.close();
+  }
+}
+
+async function runOnce(options: RunOptions, run: Run, journal: Journal, password: string): Promise<number> {
+  await feed(options, run, password);
+  await settle(run.stage, run.mailbox, journal);
+  const snapshot = await run.snapshot();
+  await print(options.json ? `${JSON.stringify(snapshot)}\n` : readable(snapshot, run));
+  return snapshot.errors.length === 0 ? exitCodes.fine : exitCodes.failed;
+}
+
+async function stayUp(
+  options: RunOptions,
+  run: Run,
+  journal: Journal,
+  password: string,
+  startedAt: number,
+): Promise<never> {
+  const page = await startPageServer(options.stage, run, journal);
+  const copy = await feed(options, run, password);
+  await settle(run.stage, run.mailbox, journal);
+  await print(readable(await run.snapshot(), run));
+
+  const inbox = join(run.directory, 'inbox');
+  await mkdir(inbox);
+  watchFolder(inbox, (files) => {
+    run.feed(files);
+    run.stage.schedules.tick();
+  });
+  if (copy)
+    setInterval(() => copy().catch((error) => journal.log('mailbox', String(error))), remoteIntervalMs);
+  run.stage.schedules.start();
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+  await print(
+    `\nReady in ${seconds} s. Page: ${page.url}\nDrop more mails (.eml) into ${inbox}\nCtrl-C ends.\n`,
+  );
+  return new Promise<never>(() => undefined);
+}
+
+/** Fills the local mailbox; for a real one the answer copies what has come since. */
+async function feed(options: RunOptions, run: Run, password: string) {
+  if (!options.imap) {
+    run.feed(options.files.length > 0 ? options.files : sampleMails());
+    return undefined;
+  }
+  // imapflow takes half a second to load, and only this needs it.
+  const { createRemoteReader } = await import('./remote-mailbox.ts');
+  const copy = createRemoteReader(options.imap, password, run.mailbox);
+  const { mails, leftOut } = await copy();
+  run.fed.push(...mails);
+  say(options, `Copied ${mails.length} mails; ${leftOut} older ones left out.`);
+  return async () => {
+    run.fed.push(...(await copy()).mails);
+  };
+}
+
+function readable(snapshot: Snapshot, run: Run): string {
+  const tables = reportTables(snapshot, run.stores).map(tableText);
+  const errors = snapshot.errors.map(({ kind, where, message }) => `  ${kind} ${where}: ${message}`);
+  return ['', ...tables, errors.length === 0 ? 'No errors.' : ['Errors:', ...errors].join('\n'), ''].join(
+    '\n',
+  );
+}
+
+/** A line for the person at the terminal; with --json the journal's lines are enough. */
+function say({ json }: RunOptions, line: string): void {
+  if (!json) process.stdout.write(`${line}\n`);
+}
+
+/** Waits until the text is out: the process ends right after the last one. */
+async function print(text: string): Promise<void> {
+  if (!process.stdout.write(text)) await once(process.stdout, 'drain');
+}
+
+/** Resolves with the exit code when somebody ends the run. */
+function untilInterrupted(): Promise<number> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+      process.once(signal, () => resolve(signal === 'SIGINT' ? exitCodes.fine : exitCodes.failed));
+    }
+  });
+}
