@@ -2,8 +2,8 @@ import type { FetchMessageObject, FetchQueryObject, MessageStructureObject } fro
 
 const megabyte = 1024 * 1024;
 /** The most of one text part, and of all of them, that is fetched of an oversized mail. */
-export const textPartLimit = megabyte;
-export const textTotalLimit = 4 * megabyte;
+const textPartLimit = megabyte;
+const textTotalLimit = 4 * megabyte;
 /** Beyond this many MIME nodes the rest is left out: the request must fit one command line. */
 const nodeLimit = 150;
 

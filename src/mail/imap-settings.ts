@@ -20,7 +20,7 @@ const schema = z
   });
 
 /** The IMAP parameter can't be used. The message names the field and never holds a value. */
-export class ImapSettingsError extends Error {
+class ImapSettingsError extends Error {
   override name = 'ImapSettingsError';
 }
 

@@ -43,18 +43,16 @@ export interface FetchedMail extends MailEnvelope {
  * What went wrong, as a closed set: `login_refused` is the only one that speaks of wrong credentials;
  * `throttled` ends the run; all others are tried again at the next tick.
  */
-export const mailboxErrorCodes = [
-  'connect_failed',
-  'login_refused',
-  'login_unavailable',
-  'mailbox_unavailable',
-  'search_refused',
-  'fetch_refused',
-  'throttled',
-  'timeout',
-  'connection_lost',
-] as const;
-export type MailboxErrorCode = (typeof mailboxErrorCodes)[number];
+export type MailboxErrorCode =
+  | 'connect_failed'
+  | 'login_refused'
+  | 'login_unavailable'
+  | 'mailbox_unavailable'
+  | 'search_refused'
+  | 'fetch_refused'
+  | 'throttled'
+  | 'timeout'
+  | 'connection_lost';
 
 export class MailboxError extends Error {
   override name = 'MailboxError';

@@ -1,14 +1,14 @@
 /** The most mails that one tick takes. */
-export const maximumCandidates = 200;
+const maximumCandidates = 200;
 /** In a backlog so many of these places go to the newest mails: their five golden minutes still run. */
-export const newestPlaces = 50;
+const newestPlaces = 50;
 /** Attempts that end without an outcome before a mail is quarantined by its envelope. */
-export const maximumAttempts = 3;
+const maximumAttempts = 3;
 /** At the first run on a mailbox (or a new UIDVALIDITY) mail this young counts although it is SEEN. */
 export const lookBackMs = 3 * 24 * 60 * 60_000;
 
 /** UIDs kept in either set; at about 7 bytes each the item stays far below DynamoDB's 400 KB. */
-export const maximumRemembered = 10_000;
+const maximumRemembered = 10_000;
 
 /** How far a mailbox is done: the state item of one (mailbox, UIDVALIDITY). */
 export interface MailProgress {

@@ -105,8 +105,9 @@ function maildirs(home: string, folder: string): string[] {
 }
 
 function makeCertificate(folder: string): void {
+  const openssl = 'openssl';
   execFileSync(
-    'openssl',
+    openssl,
     [
       ...[
         'req',
@@ -134,6 +135,7 @@ function configuration(
   tls: boolean,
 ): string {
   const user = userInfo().username;
+  const group = execFileSync('id', ['-gn'], { encoding: 'utf8' }).trim();
   return `
 base_dir = ${folder}/run
 state_dir = ${folder}/state
@@ -146,7 +148,7 @@ disable_plaintext_auth = no
 auth_mechanisms = plain login
 auth_failure_delay = 0
 default_internal_user = ${root ? 'dovecot' : user}
-default_internal_group = ${root ? 'dovecot' : owner.gid}
+default_internal_group = ${root ? 'dovecot' : group}
 default_login_user = ${root ? 'dovenull' : user}
 mail_location = maildir:${folder}/mail/%u
 first_valid_uid = ${owner.uid}

@@ -11,14 +11,14 @@ import { createStateTable } from '../../src/platform/state-table.ts';
 import { FakeClock, recordingLog, recordingMeter } from './fakes.ts';
 
 /** Half a second instead of half a minute, so that a silent server costs a test little. */
-export const shortTimes: ImapOptions = {
+const shortTimes: ImapOptions = {
   connectionTimeout: 500,
   greetingTimeout: 500,
   socketTimeout: 500,
   commandTimeout: 3_000,
 };
 
-export interface TakenMail {
+interface TakenMail {
   parsed: ParsedMail;
   position: MailPosition;
 }

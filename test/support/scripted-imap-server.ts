@@ -10,7 +10,7 @@ export interface ScriptedMail {
 }
 
 /** One command as a script sees it. `usual` gives the answer of a well-behaved server. */
-export interface ScriptedCommand {
+interface ScriptedCommand {
   tag: string;
   line: string;
   /** How often this command came so far, from 1, over all connections. */
