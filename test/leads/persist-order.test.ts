@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { toDatabaseError } from '../../src/db/errors.ts';
+import { retryTransient } from '../../src/db/retry.ts';
 import type { LeadInput } from '../../src/leads/lead.ts';
 import { leadId } from '../../src/leads/lead-id.ts';
 import { type MailRecord, persistLeadPipeline } from '../../src/leads/persist.ts';
@@ -59,7 +60,7 @@ const mails = (storeId: fc.Arbitrary<string | null>) =>
 let person = 0;
 const nextPerson = () => ({ leadEmail: `p${++person}@x.example` });
 
-describe('mails in any order, some of them more than once', () => {
+describe('mails in any order, some of them more than once', { timeout: 60_000 }, () => {
   it('end as one lead with the newest booking, the newest type and one mail that is no repeat', async () => {
     await fc.assert(
       fc.asyncProperty(mails(fc.constantFrom(storeA, null)), async ({ list, order }) => {
@@ -140,7 +141,7 @@ describe('mails in any order, some of them more than once', () => {
   });
 });
 
-describe('16 writers at once', () => {
+describe('16 writers at once', { timeout: 60_000 }, () => {
   it('on the same people: no deadlock, one lead a person and store, one first mail a lead', async () => {
     const people = ['ana@x.example', 'bea@x.example', 'cem@x.example'];
     const records = people.flatMap((leadEmail) =>
@@ -152,24 +153,36 @@ describe('16 writers at once', () => {
     const writers = Array.from({ length: 16 }, (_, writer) =>
       records.map((_, index) => records[(index * 5 + writer * 7) % records.length]),
     );
-    const codes: string[] = [];
+    const failures: unknown[] = [];
+    const write = (next: MailRecord) =>
+      persistLeadPipeline(database.db, next).catch((error: unknown) => {
+        failures.push(toDatabaseError(error)?.code ?? error);
+        throw error;
+      });
     await Promise.all(
       writers.map(async (queue) => {
         for (const next of queue) {
-          if (!next) continue;
-          await persistLeadPipeline(database.db, next).catch((error: unknown) => {
-            codes.push(toDatabaseError(error)?.code ?? String(error));
-          });
+          // A machine under load may let a lock wait run out; a deadlock would be a fault of ours.
+          if (next) await retryTransient(() => write(next), { deadline: new Date(Date.now() + 30_000) });
         }
       }),
     );
-    expect(codes).toEqual([]);
+    expect(failures.filter((code) => code !== '55P03')).toEqual([]);
     const leads = await database.query(
       `select lead_email, store_id, count(*)::int as mails, count(*) filter (where not repeat)::int as first
        from lead_mails join leads on leads.id = lead_id group by leads.id, lead_email, store_id`,
     );
     expect(leads).toHaveLength(people.length * 2);
     for (const lead of leads) expect(lead).toMatchObject({ mails: 2, first: 1 });
+  });
+
+  it('on one mail that each of them reads as another person: one lead, the first one’s', async () => {
+    const readings = Array.from({ length: 16 }, (_, index) =>
+      record('one mail', 0, { leadEmail: `reading${index}@x.example` }),
+    );
+    const stored = await Promise.all(readings.map((next) => persistLeadPipeline(database.db, next)));
+    expect(new Set(stored.map(({ lead }) => lead?.id)).size).toBe(1);
+    expect(await database.query('select from leads')).toHaveLength(1);
   });
 
   it('with mails of one second and no phone: every mail its own lead', async () => {
