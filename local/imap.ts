@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import hoodiecrow from 'hoodiecrow-imap';
 import parseMime from 'hoodiecrow-imap/lib/mimeparser.js';
 
@@ -41,8 +41,10 @@ export async function startMailbox(): Promise<LocalMailbox> {
   });
   imap.listen(0, '127.0.0.1', () => undefined);
   await once(imap.server, 'listening');
-  const sockets = new Set<{ destroy(): void }>();
+  const sockets = new Set<Socket>();
   imap.server.on('connection', (socket) => {
+    // Answers come in several small writes: each would wait 40 ms for the client's acknowledgement.
+    socket.setNoDelay(true);
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
