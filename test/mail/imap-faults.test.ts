@@ -101,6 +101,17 @@ describe('searching', () => {
     await mailbox.close();
   });
 
+  it('M14 leaves out the last mail, which n:* names although its UID is lower', async () => {
+    const mailbox = await open(
+      {},
+      [3, 7].map((uid) => ({ ...base, uid })),
+    );
+    expect(await mailbox.from(8)).toEqual([]);
+    expect(await mailbox.from(7)).toEqual([7]);
+    expect(server?.received).toContain('UID SEARCH UID 8:*');
+    await mailbox.close();
+  });
+
   it('does not say "no mail" when STATUS counts unseen mail', async () => {
     const mailbox = await open({ 'UID SEARCH': ({ tag, say }) => say('* SEARCH', `${tag} OK done`) });
     expect(await codeOf(mailbox.unseen())).toBe('search_refused');
