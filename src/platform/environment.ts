@@ -32,6 +32,7 @@ export const environmentContract = {
     ],
     optional: ['STORES_TABLE_REGION'],
   },
+  'alarm-dispatcher': { required: [...common, 'LARK_WEBHOOK_PARAMETER'], optional: [] },
 } as const satisfies Record<string, { required: readonly string[]; optional: readonly string[] }>;
 
 export type FunctionName = keyof typeof environmentContract;

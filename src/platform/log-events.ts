@@ -42,6 +42,15 @@ export const logEvents = {
   ringcentralRateLimited: 'ringcentral.rate_limited',
   ringcentralLoginRefused: 'ringcentral.login_refused',
   ringcentralRecordUnreadable: 'ringcentral.record_unreadable',
+  recordingAvailabilityObserved: 'ringcentral.recording_availability_observed',
+  recordingProcessingStarted: 'ringcentral.recording_processing_started',
+  redriveScheduled: 'ringcentral.redrive_scheduled',
+  redriveAcknowledged: 'ringcentral.redrive_acknowledged',
+  redriveExhausted: 'ringcentral.redrive_exhausted',
+  /** `recording_status` none, too_short, deleted or gave_up, with its `reason`. */
+  callWithoutRecording: 'call.without_recording',
+  alarmDelivered: 'alarm.delivered',
+  alarmNotDelivered: 'alarm.not_delivered',
 } as const;
 
 export type LogEvent = (typeof logEvents)[keyof typeof logEvents];

@@ -34,6 +34,7 @@ export const metricUnits = {
   RateLimitLimit: 'Count',
   RateLimitRemaining: 'Count',
   RingCentralLoginRefused: 'Count',
+  AlarmDelivered: 'Count',
 } as const;
 
 export type MetricName = keyof typeof metricUnits;
