@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmod, cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -50,15 +50,16 @@ describe('N20 npm ci --ignore-scripts: the libraries’ links are missing', { ti
     expect(version()).toMatchObject({ status: 0, stdout: expect.stringMatching(/PostgreSQL\) 18\./) });
   });
 
-  it('the server starts and answers, also as root in a checkout that is closed to other users', async () => {
+  it('the server starts on 127.0.0.1 only, also as root in a checkout that is closed to other users', async () => {
     if (isRoot) await chmod(checkout, 0o700);
     const server = await startPostgres(parent, native);
     const { rows } = await query(
       server.url('postgres'),
-      "select current_setting('server_version_num')::int / 10000 as version",
+      `select current_setting('server_version_num')::int / 10000 as version,
+         current_setting('listen_addresses') as tcp, current_setting('unix_socket_directories') as unix`,
     );
     await server.stop();
-    expect(rows).toEqual([{ version: 18 }]);
+    expect(rows).toEqual([{ version: 18, tcp: '127.0.0.1', unix: '' }]);
     expect(await readdir(parent)).toEqual([]);
   });
 
@@ -71,20 +72,10 @@ describe('N20 npm ci --ignore-scripts: the libraries’ links are missing', { ti
   });
 });
 
-describe('startPostgres', { timeout: 60_000 }, () => {
-  it('listens on 127.0.0.1 only, and leaves nothing behind', async () => {
-    const server = await startPostgres(parent);
-    const { rows } = await query(
-      server.url('postgres'),
-      "select current_setting('listen_addresses') as tcp, current_setting('unix_socket_directories') as unix",
-    );
-    expect(rows).toEqual([{ tcp: '127.0.0.1', unix: '' }]);
-    await server.stop();
-    expect(await readdir(parent)).toEqual([]);
-  });
-
-  it('the server and the folder of a killed run are swept up, a living run’s are left', async () => {
-    const living = await startPostgres(parent);
+describe('sweepOrphans', { timeout: 60_000 }, () => {
+  it('ends the server of a killed run and removes its folder; a living run’s is left', async () => {
+    const living = `callytics-postgres-${process.pid}-living`;
+    await mkdir(join(parent, living));
     const script = `const { startPostgres } = await import('./local/postgres.ts');
       const server = await startPostgres(${JSON.stringify(parent)});
       console.log(server.url('postgres'));
@@ -96,19 +87,20 @@ describe('startPostgres', { timeout: 60_000 }, () => {
     const exited = new Promise((resolve) => child.once('exit', resolve));
     child.kill('SIGKILL');
     await exited;
+    await query(url, 'select');
     expect(await readdir(parent)).toHaveLength(2);
 
     await sweepOrphans(parent);
 
-    expect(await readdir(parent)).toHaveLength(1);
-    const reach = (target: string) =>
-      query(target, 'select').then(
-        () => 'up',
-        () => 'down',
-      );
-    await expect.poll(() => reach(url)).toBe('down');
-    expect(await reach(living.url('postgres'))).toBe('up');
-    await living.stop();
+    expect(await readdir(parent)).toEqual([living]);
+    await expect
+      .poll(() =>
+        query(url, 'select').then(
+          () => 'up',
+          () => 'down',
+        ),
+      )
+      .toBe('down');
   });
 });
 
