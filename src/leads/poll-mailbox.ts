@@ -37,7 +37,7 @@ export interface PollReport {
 }
 
 /** What became of one mail: `stop` ends the tick, since the next mail would meet the same. */
-type MailEnd = 'settled' | 'kept' | { stop: string };
+type MailEnd = 'settled' | 'kept' | { stop: string; settled: boolean };
 
 /**
  * One tick over one folder. For each mail: count the attempt -> fetch -> parse -> take (store, publish) ->
@@ -71,12 +71,13 @@ export async function pollMailbox(deps: PollDependencies, mailbox: Mailbox): Pro
       break;
     }
     const end = await pollMail(deps, mailbox, progress, uid, envelopes.get(uid));
+    const settled = end === 'settled' || (typeof end === 'object' && end.settled);
+    if (settled) waiting.delete(uid);
+    report[settled ? 'settled' : 'kept'] += 1;
     if (typeof end === 'object') {
       report.stopped = end.stop;
       break;
     }
-    report[end] += 1;
-    if (end === 'settled') waiting.delete(uid);
   }
 
   const now = clock.now().getTime();
@@ -117,27 +118,25 @@ async function pollMail(
     if (result.kind === 'kept') {
       // An outage is not the mail's fault: it must not count towards its quarantine.
       await bookkeeping(deps, () => progress.takeBackAttempt(uid), undefined);
-      return result.reason === 'stores_unavailable' ? { stop: result.reason } : 'kept';
+      return result.reason === 'stores_unavailable' ? { stop: result.reason, settled: false } : 'kept';
     }
   } catch (error) {
     const code = errorCode(error);
     log.error(logEvents.mailFailed, { ...where, stage: 'fetch', error_code: code });
     if (!(error instanceof MailboxError) || error.code === 'fetch_refused') return 'kept';
     if (error.code === 'throttled') await bookkeeping(deps, () => progress.takeBackAttempt(uid), undefined);
-    return { stop: code };
+    return { stop: code, settled: false };
   }
 
   // Stored or queued: from here on a failure costs a repeat at most, which the keys make harmless.
-  const seen = await mailbox.markSeen(uid).catch((error: unknown) => {
-    log.warn(logEvents.mailFailed, { ...where, stage: 'mark_seen', error_code: errorCode(error) });
-    return false;
-  });
-  if (!seen) {
+  const seen = await mailbox.markSeen(uid).catch(errorCode);
+  if (seen !== true) {
     deps.meter.count('MailNotMarkedSeen');
-    log.warn(logEvents.mailNotMarkedSeen, where);
+    log.warn(logEvents.mailNotMarkedSeen, { ...where, error_code: seen === false ? 'not_kept' : seen });
   }
   await bookkeeping(deps, () => progress.settle(uid), undefined);
-  return 'settled';
+  // The connection is gone: the next mail must not pay for it with an attempt.
+  return typeof seen === 'string' ? { stop: seen, settled: true } : 'settled';
 }
 
 async function fetchAndParse(

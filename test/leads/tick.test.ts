@@ -176,6 +176,22 @@ describe('a tick', () => {
     expect(log.lines.map(({ event }) => event)).toContain('mail.not_marked_seen');
   });
 
+  it('M08 a link that breaks while a mail is marked costs the next mail no attempt', async () => {
+    const { mailbox, taken, quarantined, tick } = aPoller();
+    for (let mail = 0; mail < 3; mail += 1) mailbox.add('mail');
+    const markSeen = mailbox.markSeen.bind(mailbox);
+    let broken = true;
+    mailbox.markSeen = async (uid) => {
+      if (broken) throw new MailboxError('connection_lost', 'the link is gone');
+      return markSeen(uid);
+    };
+    for (let run = 0; run < 2; run += 1) await expect(tick()).rejects.toThrow('connection_lost');
+    broken = false;
+    await tick();
+    expect(taken).toEqual([1, 2, 3]);
+    expect(quarantined).toEqual([]);
+  });
+
   it('M17 a mail set to unseen by hand is taken again (its key de-duplicates), one opened first is not missed', async () => {
     const { mailbox, taken, tick } = aPoller();
     mailbox.add('opened by somebody', { seen: true });
