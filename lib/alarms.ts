@@ -1,8 +1,9 @@
-/** `page`: somebody gets up for it. `look`: somebody looks at it in working hours. */
-export type Severity = 'page' | 'look';
+import type { Severity } from '../src/alarms/topic.ts';
 
-interface AlarmText {
+export interface AlarmText {
   readonly severity: Severity;
+  /** It tells of the way that the others take, so it goes past it: by e-mail. */
+  readonly byEmail?: true;
   /** What a failure means for the business, in one sentence. */
   readonly meaning: string;
 }
@@ -73,6 +74,15 @@ export const alarmTexts = {
   FunctionThrottled: {
     severity: 'look',
     meaning: 'Lambda refused to start the function: its work is late, and each refusal costs a receive.',
+  },
+  AlarmPathFailing: {
+    severity: 'page',
+    byEmail: true,
+    meaning: 'Alarms do not reach Lark: whatever else goes wrong now, nobody is called.',
+  },
+  AlarmDispatcherErrors: {
+    severity: 'look',
+    meaning: 'The alarm dispatcher fails again and again: cards come late or by e-mail only.',
   },
   RecursionStopped: {
     severity: 'look',

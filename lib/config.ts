@@ -28,6 +28,8 @@ const stageSchema = z.strictObject({
   neonUrlParameter: parameterName,
   /** A second Neon into which the poller also writes leads, best effort. */
   neonMirrorUrlParameter: parameterName.optional(),
+  /** The webhook of the Lark group's bot that gets the alarms. */
+  larkWebhookParameter: parameterName,
   /** The store directory belongs to another application: read only. */
   stores: z.strictObject({ tableName: z.string().min(3), region: z.string().min(1) }),
   /** The transitional table LeadTracking-v2: false removes table, grants and variable. */
@@ -42,7 +44,7 @@ const stageSchema = z.strictObject({
   logRetentionDays: z.union([z.literal(14), z.literal(90)]),
   /** Tables survive the stack and have point-in-time recovery. */
   keepData: z.boolean(),
-  /** Receives the page alarms by e-mail, besides the dispatcher. */
+  /** Told by e-mail when alarms don't reach Lark, and what they were. */
   alarmEmail: z.email().optional(),
   /** Where alarms find their runbook article: the repository's web address makes it a link. */
   runbook: z.string().min(1),
@@ -68,6 +70,7 @@ export const stages: readonly StageConfig[] = [
     name: 'test',
     imapParameter: '/lead-tracking/imap-test',
     neonUrlParameter: '/lead-tracking/neon-database-url-test',
+    larkWebhookParameter: '/callytics/lark-webhook-test',
     mirrorFromProd: true,
     noLeadAlarmHours: 168,
     logRetentionDays: 14,
@@ -79,6 +82,7 @@ export const stages: readonly StageConfig[] = [
     imapParameter: '/lead-tracking/imap',
     neonUrlParameter: '/lead-tracking/neon-database-url',
     neonMirrorUrlParameter: '/lead-tracking/neon-database-url-test',
+    larkWebhookParameter: '/callytics/lark-webhook',
     mirrorFromProd: false,
     noLeadAlarmHours: 24,
     logRetentionDays: 90,

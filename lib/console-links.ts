@@ -1,4 +1,5 @@
 import { Stack } from 'aws-cdk-lib';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { IConstruct } from 'constructs';
 
 /** Deep links into the AWS console, for alarms. They hold names only, so they work for whoever may sign in. */
@@ -22,4 +23,8 @@ export function functionLink(scope: IConstruct, functionName: string): string {
 
 export function logsLink(scope: IConstruct, logGroupName: string): string {
   return consoleUrl(scope, 'cloudwatch', `logsV2:log-groups/log-group/${logGroupName}`);
+}
+
+export function topicLink(topic: ITopic): string {
+  return consoleUrl(topic, 'sns/v3', `/topic/${topic.topicArn}`);
 }

@@ -5,6 +5,7 @@ import { type StageConfig, validateStages } from './config.ts';
 import { routingFaults } from './event-routing.ts';
 import { CallyticsStack } from './stacks/callytics-stack.ts';
 import { LeadTrackingStack } from './stacks/leadtracking-stack.ts';
+import { addOperations } from './stacks/operations.ts';
 
 /**
  * The CDK app with one Stage an entry. bin, tests and the local run all come through here, so that the
@@ -23,8 +24,9 @@ export function createApp(
   const app = new App({ context: cdkJson.context, analyticsReporting: false, ...props });
   for (const config of configs) {
     const stage = new Stage(app, config.name);
-    new LeadTrackingStack(stage, { config, handlers });
-    new CallyticsStack(stage, { config, handlers });
+    const leads = new LeadTrackingStack(stage, { config, handlers });
+    const calls = new CallyticsStack(stage, { config, handlers });
+    addOperations(leads, calls);
   }
   app.node.addValidation({ validate: () => routingFaults(app) });
   return app;

@@ -1,4 +1,4 @@
-import { type Duration, Stack } from 'aws-cdk-lib';
+import { Annotations, type Duration, Stack } from 'aws-cdk-lib';
 import {
   Alarm,
   ComparisonOperator,
@@ -12,9 +12,10 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
+import { alarmTopicName, type Severity } from '../../src/alarms/topic.ts';
 import type { FunctionName } from '../../src/platform/environment.ts';
 import type { MetricName } from '../../src/platform/metric-names.ts';
-import { type AlarmName, alarmTexts, runbookAnchor, type Severity } from '../alarms.ts';
+import { type AlarmName, type AlarmText, alarmTexts, runbookAnchor } from '../alarms.ts';
 import type { StageConfig } from '../config.ts';
 import { physicalName } from '../names.ts';
 
@@ -40,22 +41,37 @@ type AlarmCondition = Threshold & {
   readonly subject?: string;
 };
 
-/** The alarms of one stack, and the two topics they go to: one a severity. */
+/** The alarms of one stack, and the topics they go to. */
 export class Alarms extends Construct {
+  /** To the alarm dispatcher, one a severity. */
   readonly topics: Readonly<Record<Severity, Topic>>;
+  /** By e-mail, past the dispatcher: what tells that the other two don't arrive. */
+  readonly pathTopic: Topic;
+  readonly all: Alarm[] = [];
   private readonly config: StageConfig;
 
   constructor(scope: Construct, id: string, config: StageConfig) {
     super(scope, id);
     this.config = config;
-    this.topics = { page: this.topic('page'), look: this.topic('look') };
-    if (config.alarmEmail) this.topics.page.addSubscription(new EmailSubscription(config.alarmEmail));
+    this.topics = {
+      page: this.topic('page', alarmTopicName('page')),
+      look: this.topic('look', alarmTopicName('look')),
+    };
+    this.pathTopic = this.topic('path', 'callytics-alarm-path');
+    if (config.alarmEmail) {
+      this.pathTopic.addSubscription(new EmailSubscription(config.alarmEmail));
+    } else {
+      Annotations.of(this.pathTopic).addWarningV2(
+        'callytics:alarmEmail',
+        `stage ${config.name} has no alarmEmail: nobody is told when alarms don't reach Lark`,
+      );
+    }
   }
 
   /** Makes the alarm of the registry that has this name. */
-  add(name: AlarmName, condition: AlarmCondition): Alarm {
+  add(name: AlarmName, condition: AlarmCondition): void {
     const { metric, periods = 1, outOf = periods, subject, missing, links } = condition;
-    const { severity, meaning } = alarmTexts[name];
+    const { severity, meaning, byEmail }: AlarmText = alarmTexts[name];
     const fullName = subject ? `${name}-${subject}` : name;
     const alarm = new Alarm(this, fullName, {
       alarmName: this.named(fullName),
@@ -74,10 +90,10 @@ export class Alarms extends Construct {
       datapointsToAlarm: periods,
       treatMissingData: missing ?? TreatMissingData.NOT_BREACHING,
     });
-    const action = new SnsAction(this.topics[severity]);
+    const action = new SnsAction(byEmail ? this.pathTopic : this.topics[severity]);
     alarm.addAlarmAction(action);
     alarm.addOkAction(action);
-    return alarm;
+    this.all.push(alarm);
   }
 
   /** One of our own metrics, as a function of this stage emits it. */
@@ -88,16 +104,15 @@ export class Alarms extends Construct {
       dimensionsMap: { service, Stage: this.config.name },
       period,
       statistic,
-    });
+    }).attachTo(this);
   }
 
   private named(base: string): string {
     return physicalName(base, this.config.name, Stack.of(this).region);
   }
 
-  private topic(severity: Severity): Topic {
-    const topicName = this.named(`callytics-alarms-${severity}`);
-    const topic = new Topic(this, severity, { topicName, enforceSSL: true });
+  private topic(id: string, name: string): Topic {
+    const topic = new Topic(this, id, { topicName: this.named(name), enforceSSL: true });
     // enforceSSL replaces the default topic policy, which is what lets CloudWatch alarms publish.
     topic.addToResourcePolicy(
       new PolicyStatement({

@@ -4,6 +4,7 @@ import {
   ApplicationLogLevel,
   Architecture,
   Code,
+  type EventInvokeConfigOptions,
   Function as LambdaFunction,
   LoggingFormat,
   RecursiveLoop,
@@ -33,8 +34,8 @@ export interface NodeFunctionProps<F extends FunctionName> {
   readonly timeout: Duration;
   readonly memorySize: number;
   readonly environment: Bindings<F>;
-  /** Started by a schedule: a tick that fails or is late is dropped, because the next one does its work. */
-  readonly scheduled?: boolean;
+  /** For a function that is started asynchronously: how often and how long Lambda tries, and what then. */
+  readonly asynchronous?: EventInvokeConfigOptions;
 }
 
 /** A Lambda function with its role, log group and alarms. It may do what its bindings say, and no more. */
@@ -42,6 +43,7 @@ export class NodeFunction<F extends FunctionName> extends Construct {
   readonly name: F;
   readonly lambda: LambdaFunction;
   readonly role: Role;
+  readonly logGroup: LogGroup;
   /** Console links for the alarms that concern this function. */
   readonly links: Readonly<Record<string, string>>;
 
@@ -52,13 +54,13 @@ export class NodeFunction<F extends FunctionName> extends Construct {
     this.name = props.name;
     const functionName = stack.named(props.physicalName);
 
-    const logGroup = new LogGroup(this, 'Logs', {
+    this.logGroup = new LogGroup(this, 'Logs', {
       retention: config.logRetentionDays,
       removalPolicy: config.keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
     // Own role: the managed AWSLambdaBasicExecutionRole may write to every log group.
     this.role = new Role(this, 'Role', { assumedBy: new ServicePrincipal('lambda.amazonaws.com') });
-    logGroup.grantWrite(this.role);
+    this.logGroup.grantWrite(this.role);
 
     const variables: Record<string, string> = {
       STAGE: config.name,
@@ -82,17 +84,17 @@ export class NodeFunction<F extends FunctionName> extends Construct {
       memorySize: props.memorySize,
       environment: variables,
       role: this.role,
-      logGroup,
+      logGroup: this.logGroup,
       loggingFormat: LoggingFormat.JSON,
       applicationLogLevelV2: ApplicationLogLevel[config.logLevel],
       // A chain that comes back to a function over and over is a fault here: nothing re-sends for ever.
       recursiveLoop: RecursiveLoop.TERMINATE,
-      ...(props.scheduled ? { retryAttempts: 0, maxEventAge: Duration.seconds(60) } : {}),
+      ...props.asynchronous,
     });
 
     this.links = {
       Function: functionLink(this, functionName),
-      Logs: logsLink(this, logGroup.logGroupName),
+      Logs: logsLink(this, this.logGroup.logGroupName),
     };
     const period = Duration.minutes(5);
     alarms.add('FunctionThrottled', {

@@ -22,7 +22,7 @@ export interface QueueWorkerProps<F extends FunctionName> {
   readonly batchSize: number;
   readonly maxConcurrency: number;
   /** The function; its own queue is handed in, for the variable that names it. */
-  readonly worker: Omit<NodeFunctionProps<F>, 'environment' | 'scheduled'> & {
+  readonly worker: Omit<NodeFunctionProps<F>, 'environment' | 'asynchronous'> & {
     readonly environment: (queue: Queue) => Bindings<F>;
   };
 }

@@ -1,12 +1,17 @@
 import type { Construct } from 'constructs';
 import { regions } from '../config.ts';
 import { StageStack, type StageStackProps } from '../constructs/stage-stack.ts';
+import { AlarmDispatch } from './alarm-dispatch.ts';
 import { LeadProcessing } from './lead-processing.ts';
 
-/** us-west-2: what becomes of leads and calls. */
+/** us-west-2: what becomes of leads and calls, and who is told when it doesn't. */
 export class CallyticsStack extends StageStack {
+  readonly leads: LeadProcessing;
+  readonly dispatch: AlarmDispatch;
+
   constructor(scope: Construct, props: StageStackProps) {
     super(scope, 'Callytics', regions.calls, props);
-    new LeadProcessing(this, 'Leads');
+    this.leads = new LeadProcessing(this, 'Leads');
+    this.dispatch = new AlarmDispatch(this, 'AlarmDispatch');
   }
 }

@@ -9,12 +9,14 @@ import { leadCreatedOf } from '../events.ts';
 
 /** LeadCreated -> contact, task and timeline. */
 export class LeadProcessing extends Construct {
+  readonly worker: QueueWorker<'lead-processor'>;
+
   constructor(scope: Construct, id: string) {
     super(scope, id);
     const stack = StageStack.of(this);
     const { config } = stack;
 
-    const { queue, deadLetterQueue } = new QueueWorker(this, 'LeadProcessor', {
+    this.worker = new QueueWorker(this, 'LeadProcessor', {
       queueName: 'lead-processor-queue',
       visibilityTimeout: Duration.seconds(300),
       retention: Duration.days(4),
@@ -39,6 +41,7 @@ export class LeadProcessing extends Construct {
       },
     });
 
+    const { queue, deadLetterQueue } = this.worker;
     const stages = config.mirrorFromProd ? [config.name, 'prod'] : [config.name];
     new Rule(this, 'LeadCreatedRule', {
       ruleName: stack.named('LeadCreatedRule'),

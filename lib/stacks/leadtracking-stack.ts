@@ -17,14 +17,18 @@ const phoneIndex = 'phone-receivedAt-index';
 
 /** us-east-1: mail -> lead in Neon -> LeadCreated, and its way to the other region. */
 export class LeadTrackingStack extends StageStack {
+  readonly retries: QueueWorker<'neon-retry-processor'>;
+  readonly poller: NodeFunction<'poller'>;
+  readonly forwardingDeadLetters: Queue;
+
   constructor(scope: Construct, props: StageStackProps) {
     super(scope, 'LeadTracking', regions.leads, props);
     const state = this.stateTable();
-    const retries = this.retryProcessor(state);
-    const poller = this.poller(state, retries.queue);
-    this.schedule(poller);
-    this.forwarding();
-    addMailAlarms(this, poller, retries);
+    this.retries = this.retryProcessor(state);
+    this.poller = this.imapPoller(state, this.retries.queue);
+    this.schedule(this.poller);
+    this.forwardingDeadLetters = this.forwarding();
+    addMailAlarms(this, this.poller, this.retries);
   }
 
   private table(id: string, props: TableProps): Table {
@@ -91,7 +95,7 @@ export class LeadTrackingStack extends StageStack {
     });
   }
 
-  private poller(state: Table, retryQueue: Queue): NodeFunction<'poller'> {
+  private imapPoller(state: Table, retryQueue: Queue): NodeFunction<'poller'> {
     const { config } = this;
     const mirror = config.neonMirrorUrlParameter;
     return new NodeFunction(this, 'ImapPoller', {
@@ -100,7 +104,8 @@ export class LeadTrackingStack extends StageStack {
       description: 'Reads lead mail, stores each lead in Neon and publishes LeadCreated',
       timeout: Duration.seconds(240),
       memorySize: 1024,
-      scheduled: true,
+      // A tick that fails or is late is dropped: the next one does its work.
+      asynchronous: { retryAttempts: 0, maxEventAge: Duration.seconds(60) },
       environment: {
         IMAP_PARAMETER: binding.readsParameter(this, config.imapParameter),
         NEON_URL_PARAMETER: binding.readsParameter(this, config.neonUrlParameter),
@@ -128,7 +133,7 @@ export class LeadTrackingStack extends StageStack {
   }
 
   /** Same-account delivery to the other region's bus: a role, no bus policy; the target's DLQ must be here. */
-  private forwarding(): void {
+  private forwarding(): Queue {
     const deadLetters = new DeadLetterQueue(this, 'ForwardingDeadLetters', 'forwarding-dlq');
     deadLetters.watch('ForwardingDlqNotEmpty');
     Validations.of(deadLetters).acknowledge({
@@ -142,5 +147,6 @@ export class LeadTrackingStack extends StageStack {
       eventPattern: leadCreatedOf(this.config.name),
       targets: [new EventBusTarget(bus, { deadLetterQueue: deadLetters.queue })],
     });
+    return deadLetters.queue;
   }
 }

@@ -40,6 +40,8 @@ const invokeConfigSchema = z.strictObject({
   Qualifier: z.string(),
   MaximumRetryAttempts: z.coerce.number().default(2),
   MaximumEventAgeInSeconds: ignored,
+  // Alarms: nothing raises them here.
+  DestinationConfig: ignored,
 });
 
 export function planFunctions(stack: StackTemplate, surroundings: Surroundings): FunctionPlan[] {

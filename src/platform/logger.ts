@@ -14,10 +14,10 @@ export type Log = Record<Level, (event: LogEvent, fields?: LogFields) => void>;
 
 /**
  * The shared JSON logger (Powertools). Level and service name come from LOG_LEVEL and
- * POWERTOOLS_SERVICE_NAME; STAGE is on each line.
+ * POWERTOOLS_SERVICE_NAME; STAGE is on each line as `deployment`, since a line's own `stage` is a step of its work.
  */
 export function createLog(): Log {
-  const logger = new Logger({ persistentKeys: { stage: process.env.STAGE } });
+  const logger = new Logger({ persistentKeys: { deployment: process.env.STAGE } });
   const at =
     (level: Level) =>
     (event: LogEvent, fields: LogFields = {}) =>

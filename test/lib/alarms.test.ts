@@ -22,10 +22,7 @@ interface Alarm {
   TreatMissingData: string;
 }
 
-const prod = stages
-  .filter(({ name }) => name === 'prod')
-  .map((config) => ({ ...config, alarmEmail: 'ops@leads.example' }));
-const templates = templatesOf(placeholderApp(prod));
+const templates = templatesOf(placeholderApp(stages.filter(({ name }) => name === 'prod')));
 
 function alarmsOf(stack: string): Alarm[] {
   const template = templates[stack];
@@ -70,30 +67,30 @@ describe('the registry', () => {
       ['us-west-2', west],
     ] as const) {
       for (const alarm of alarms) {
-        const topic = `callytics-alarms-${alarmTexts[registered(alarm)].severity}-${region}`;
+        const name = registered(alarm);
+        const topic =
+          name === 'AlarmPathFailing'
+            ? `callytics-alarm-path-${region}`
+            : `callytics-alarms-${alarmTexts[name].severity}-${region}`;
         expect([alarm.AlarmActions, alarm.OKActions]).toEqual([[topic], [topic]]);
       }
     }
   });
 
-  it('lets CloudWatch of this account publish, and mails the page alarms where an address is set', () => {
-    const template = templates['prod-LeadTracking'] ?? { Resources: {} };
+  it.each(['prod-LeadTracking', 'prod-Callytics'])('lets CloudWatch of this account publish: %s', (stack) => {
+    const template = templates[stack] ?? { Resources: {} };
     const policies = resourcesOf(template, 'AWS::SNS::TopicPolicy').map(({ Properties }) =>
       JSON.stringify(Properties),
     );
-    expect(policies).toHaveLength(2);
+    expect(policies).toHaveLength(3);
     for (const policy of policies) {
       expect(policy).toContain('"Principal":{"Service":"cloudwatch.amazonaws.com"}');
       expect(policy).toContain('"aws:SourceAccount":{"Ref":"AWS::AccountId"}');
     }
-    const subscriptions = resourcesOf(template, 'AWS::SNS::Subscription');
-    expect(subscriptions.map(({ Properties }) => readable(template, Properties))).toEqual([
-      { Protocol: 'email', Endpoint: 'ops@leads.example', TopicArn: 'callytics-alarms-page-us-east-1' },
-    ]);
   });
 });
 
-/** What the specification's Operations list asks of the lead half. */
+/** What the specification's Operations list asks of what exists. */
 const operations = `
 OldestUnprocessedMail-us-east-1                     page Callytics/poller/OldestUnprocessedMailAge Maximum >= 900 1/1 x 300 ignore
 PollerNotRunning-us-east-1                          page Callytics/poller/PollerRuns Sum < 1 3/3 x 300 breaching
@@ -109,10 +106,19 @@ UnmappedMail-us-east-1                              look Callytics/poller/MailUn
 BreakerOpen-poller-us-east-1                        look Callytics/poller/BreakerOpen Sum >= 1 1/1 x 300 notBreaching
 BreakerOpen-neon-retry-processor-us-east-1          look Callytics/neon-retry-processor/BreakerOpen Sum >= 1 1/1 x 300 notBreaching
 NoLeadInOpeningHours-us-east-1                      look Callytics/poller/HoursSinceLead Maximum >= 24 2/2 x 300 notBreaching
+AlarmPathFailing-dispatcher-us-west-2               page AWS/Lambda/AlarmDispatcherFunction-us-west-2/Errors Sum >= 1 1/1 x 300 notBreaching
+AlarmPathFailing-email-us-west-2                    page AWS/Lambda/AlarmDispatcherFunction-us-west-2/DestinationDeliveryFailures Sum >= 1 1/1 x 300 notBreaching
+AlarmPathFailing-page-topic-us-east-1               page AWS/SNS/callytics-alarms-page-us-east-1/NumberOfNotificationsFailed Sum >= 1 1/1 x 300 notBreaching
+AlarmPathFailing-look-topic-us-east-1               page AWS/SNS/callytics-alarms-look-us-east-1/NumberOfNotificationsFailed Sum >= 1 1/1 x 300 notBreaching
+AlarmPathFailing-page-topic-us-west-2               page AWS/SNS/callytics-alarms-page-us-west-2/NumberOfNotificationsFailed Sum >= 1 1/1 x 300 notBreaching
+AlarmPathFailing-look-topic-us-west-2               page AWS/SNS/callytics-alarms-look-us-west-2/NumberOfNotificationsFailed Sum >= 1 1/1 x 300 notBreaching
+AlarmDispatcherErrors-us-west-2                     look AWS/Lambda/AlarmDispatcherFunction-us-west-2/Errors Sum >= 1 2/3 x 300 notBreaching
 PollerErrors-us-east-1                              look AWS/Lambda/ImapPollerFunction-us-east-1/Errors Sum >= 1 2/3 x 300 notBreaching
 FunctionThrottled-poller-us-east-1                  look AWS/Lambda/ImapPollerFunction-us-east-1/Throttles Sum >= 1 1/1 x 300 notBreaching
 FunctionThrottled-neon-retry-processor-us-east-1    look AWS/Lambda/NeonRetryProcessor-us-east-1/Throttles Sum >= 1 1/1 x 300 notBreaching
 FunctionThrottled-lead-processor-us-west-2          look AWS/Lambda/LeadProcessorFunction-us-west-2/Throttles Sum >= 1 1/1 x 300 notBreaching
+FunctionThrottled-alarm-dispatcher-us-west-2        look AWS/Lambda/AlarmDispatcherFunction-us-west-2/Throttles Sum >= 1 1/1 x 300 notBreaching
+RecursionStopped-alarm-dispatcher-us-west-2         look AWS/Lambda/AlarmDispatcherFunction-us-west-2/RecursiveInvocationsDropped Sum >= 1 1/1 x 300 notBreaching
 RecursionStopped-poller-us-east-1                   look AWS/Lambda/ImapPollerFunction-us-east-1/RecursiveInvocationsDropped Sum >= 1 1/1 x 300 notBreaching
 RecursionStopped-neon-retry-processor-us-east-1     look AWS/Lambda/NeonRetryProcessor-us-east-1/RecursiveInvocationsDropped Sum >= 1 1/1 x 300 notBreaching
 RecursionStopped-lead-processor-us-west-2           look AWS/Lambda/LeadProcessorFunction-us-west-2/RecursiveInvocationsDropped Sum >= 1 1/1 x 300 notBreaching

@@ -168,6 +168,13 @@ describe('permissions', () => {
         `ssm:GetParameter arn:aws:ssm:us-west-2:${account}:parameter/lead-tracking/neon-database-url-test`,
       ],
     },
+    {
+      FunctionName: 'AlarmDispatcherFunction-us-west-2',
+      expected: [
+        'sns:Publish callytics-alarm-path-us-west-2',
+        `ssm:GetParameter arn:aws:ssm:us-west-2:${account}:parameter/callytics/lark-webhook`,
+      ],
+    },
   ])('$FunctionName may do this and no more', ({ FunctionName, expected }) => {
     const own = functions.find((lambda) => lambda.FunctionName === FunctionName);
     const permissions = own ? permissionsOf(own.template, own.Role) : [];

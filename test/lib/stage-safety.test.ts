@@ -29,6 +29,7 @@ describe('stages apart', () => {
     ['account', '12345'],
     ['imapParameter', 'lead-tracking/imap'],
     ['neonUrlParameter', ''],
+    ['larkWebhookParameter', 'https://open.larksuite.com/open-apis/bot/v2/hook/x'],
     ['defaultTimeZone', 'Mars/Olympus'],
     ['quietHours', '21:00'],
     ['quietHours', '08:00-08:00'],
