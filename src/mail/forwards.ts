@@ -1,5 +1,5 @@
 import EmailForwardParser, { type EmailForwardMailbox } from 'email-forward-parser';
-import { readEmail } from './fields/email.ts';
+import { findAddress } from './fields/email.ts';
 
 /** What a forward's header block says of the original, and what stands below it. */
 export interface ForwardedMail {
@@ -63,7 +63,7 @@ function parse(lines: readonly string[], subject: string | null): ForwardedMail 
     ...(from && { from }),
     ...(fromName && { fromName }),
     recipients: [...to, ...addresses(email.cc)],
-    ...(to[0] && { to: to[0] }),
+    ...(to[0] && { to: to[0].toLowerCase() }),
     ...(date && { date }),
     ...(original && { subject: original }),
     lines: email.body.split('\n'),
@@ -81,7 +81,7 @@ function originalSubject(lines: readonly string[]): string | undefined {
 
 function addresses(mailboxes: EmailForwardMailbox | EmailForwardMailbox[] | null | undefined): string[] {
   const list = Array.isArray(mailboxes) ? mailboxes : mailboxes ? [mailboxes] : [];
-  return list.flatMap(({ address, name }) => readEmail(address ?? name ?? '') ?? []);
+  return list.flatMap(({ address, name }) => findAddress(address ?? name ?? '') ?? []);
 }
 
 /** Short lines without quotation marks, bold markers and wrapped address lists. */

@@ -6,6 +6,11 @@ import { isFieldLine } from './fields/pairs.ts';
 const maxHtml = 500_000;
 /** Layout tables nest a few levels; deeper cells are read as plain blocks. */
 const maxCellDepth = 30;
+/** No mail nests deeper; each further level costs the parser more than the one before. */
+const maxDepth = 2000;
+const chunkSize = 16_384;
+/** What a line holds beyond this is not read. */
+const maxLine = 5000;
 
 const neverShown = new Set(['script', 'style', 'title', 'template']);
 const paragraphTags = new Set(
@@ -43,6 +48,7 @@ class HtmlLines {
   /** Of each open tr, td and th: whether it opened a row or a cell here, or stands where none can be. */
   readonly #tableTags: boolean[] = [];
   #line = '';
+  #depth = 0;
   #skipDepth = 0;
   #boldDepth = 0;
   #labelStands = false;
@@ -59,12 +65,16 @@ class HtmlLines {
       ontext: (text) => this.#text(text),
       onclosetag: (name) => this.#close(name),
     });
-    parser.end(html);
+    for (let at = 0; at < html.length && this.#depth <= maxDepth; at += chunkSize) {
+      parser.write(html.slice(at, at + chunkSize));
+    }
+    parser.end();
     this.#endLine();
     return trimBlank(this.#sinks[0] ?? []);
   }
 
   #open(name: string, attributes: Record<string, string>): void {
+    this.#depth += 1;
     if (this.#skipDepth > 0 || this.#isHidden(name, attributes)) {
       this.#skipDepth += 1;
       return;
@@ -95,6 +105,7 @@ class HtmlLines {
   }
 
   #close(name: string): void {
+    this.#depth -= 1;
     if (this.#skipDepth > 0) {
       this.#skipDepth -= 1;
       return;
@@ -128,19 +139,22 @@ class HtmlLines {
   }
 
   #append(text: string): void {
+    if (this.#line.length > maxLine) return;
     const collapsed = text.replace(/[\s\u00a0\u200b\u200c\u2060]+/g, ' ');
     if (collapsed.trim() === '') {
       if (this.#line !== '' && !this.#line.endsWith(' ')) this.#line += ' ';
       return;
     }
     if (this.#labelStands && this.#boldDepth === 0) this.#separate();
-    this.#line += this.#line === '' || /\s$/.test(this.#line) ? collapsed.trimStart() : collapsed;
+    const apart = this.#line === '' || this.#line.endsWith(' ') || this.#line.endsWith('\t');
+    this.#line += (apart ? collapsed.trimStart() : collapsed).slice(0, maxLine);
   }
 
   /** A label in bold (or a dt) has no colon: a tab parts it from its value. */
   #separate(): void {
     this.#labelStands = false;
-    if (!/[:：]\s*$/.test(this.#line)) this.#line = `${this.#line.trimEnd()}\t`;
+    const label = this.#line.trimEnd();
+    this.#line = /[:：]$/.test(label) ? `${label} ` : `${label}\t`;
   }
 
   #break(): void {

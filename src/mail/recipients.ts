@@ -25,16 +25,18 @@ export function readRecipients(
   ];
   const recipients = new Map<string, Recipient>();
   for (const [source, addresses] of named) {
-    for (const written of addresses.slice(0, maxRecipients)) {
-      const recipient = recipientOf(source, written);
+    for (const recipient of addresses
+      .slice(0, maxRecipients)
+      .map((address) => recipientOf(source, address))) {
       if (!recipients.has(recipient.address)) recipients.set(recipient.address, recipient);
     }
   }
   return [...recipients.values()];
 }
 
-/** One address with the tag that it may carry. */
-export function recipientOf(source: Recipient['source'], written: string): Recipient {
+/** A recipient with the tag of `lead-tracking+{ID}@…` as it is written. */
+export function recipientOf(source: Recipient['source'], address: string): Recipient {
+  const written = cleanLine(address);
   const trackingId = tracking.exec(written)?.[1];
   return { source, address: written.toLowerCase(), ...(trackingId && { trackingId }) };
 }

@@ -42,3 +42,11 @@ export function rawMail(headers: NonNullable<MailParts['headers']>, body: string
 export function alternatives(parts: readonly (readonly [type: string, body: string])[]): string {
   return `${parts.map(([type, body]) => `--b1\nContent-Type: ${type}\n\n${body}\n`).join('')}--b1--\n`;
 }
+
+/** Ana Lopez, as most mails of the tests name her. */
+export const ana = {
+  firstName: 'Ana',
+  lastName: 'Lopez',
+  phone: '+12125550147',
+  email: 'ana@x.example',
+} as const;

@@ -91,6 +91,23 @@ const others = new Set(
 const sourceLabel =
   /^(lead |inquiry |referral |marketing )?source$|^how did you (hear|find|learn)\b|^where did you hear\b/;
 
+const nameWords = words(
+  'name names first last given family sur fore firstname lastname forename surname fname lname fullname givenname familyname',
+);
+const labelWords = [
+  foreign,
+  person,
+  dependants,
+  filler,
+  phoneCore,
+  phoneExtra,
+  emailCore,
+  emailExtra,
+  bookingWords,
+  nameWords,
+  words('address city state zip code id date time street country hours url link details info information by'),
+];
+
 const cache = new Map<string, Label | null>();
 
 /** What `raw` asks for, `undefined` if it is no label that we know. With or without colon. */
@@ -138,9 +155,9 @@ function kindOf(key: string, tokens: string[]): LabelKind | undefined {
   return contactKind(tokens) ?? bookingKind(tokens);
 }
 
-/** A foreign word alone makes no label of a sentence ("call our studio today"): the rest must be label-like. */
+/** A foreign word makes no label of a sentence ("call our studio today"): every other word must be a label's. */
 function isForeignLabel(tokens: string[]): boolean {
-  return tokens.length <= 4;
+  return tokens.every((token) => labelWords.some((set) => set.has(token)));
 }
 
 function contactKind(tokens: string[]): LabelKind | undefined {
@@ -161,10 +178,6 @@ function contactKind(tokens: string[]): LabelKind | undefined {
   if (only(nameWords)) return nameKind(tokens);
   return undefined;
 }
-
-const nameWords = words(
-  'name names first last given family sur fore firstname lastname forename surname fname lname fullname givenname familyname',
-);
 
 function nameKind(tokens: string[]): LabelKind | undefined {
   const has = (...candidates: string[]) => candidates.some((candidate) => tokens.includes(candidate));

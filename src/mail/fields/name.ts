@@ -5,19 +5,18 @@ export interface PersonName {
   lastName?: string;
 }
 
-const placeholders =
-  /^(potential|new|unknown|anonymous|valued|website|web|google|yelp|angi|facebook|prospective|wireless)?\s*(customer|client|lead|user|caller|guest|visitor|prospect|contact|member|person|unknown|anonymous)$|^(n\/?a|none|null|nil|undefined|unknown|anonymous|not (provided|given|available|specified|supplied)|no name|(first|last|full)?\s*name|value|empty|\(empty\)|tbd|tba|yes|no|true|false|test|-+|\.+|\?+)$/i;
+const placeholders = [
+  /^(potential|prospective|new|valued|unknown|anonymous|website|web|google|yelp|angi|facebook|wireless) (customer|client|lead|user|caller|guest|visitor|prospect|contact|member|person)$/i,
+  /^(customer|client|caller|visitor|guest|user|unknown|anonymous|no name|tbd|tba|yes|no|true|false|value|empty)$/i,
+  /^(n\/?a|none|null|nil|undefined|not (provided|given|available|specified|supplied)|[-.?_*]+)$/i,
+];
 const titles = /^(mr|mrs|ms|miss|mx|dr|prof)\.?\s+(?=\S)/i;
 const suffixes = /^(jr|sr|ii|iii|iv|md|phd|esq)\.?$/i;
 
 /** Whether a form puts this where nobody gave a value. */
 export function isPlaceholder(value: string): boolean {
-  return placeholders.test(
-    value
-      .trim()
-      .replace(/^[[({<*]+|[\])}>*]+$/g, '')
-      .trim(),
-  );
+  const text = value.replace(/^[\s[({<*]+|[\s\])}>*]+$/g, '');
+  return placeholders.some((pattern) => pattern.test(text));
 }
 
 /** One part of a name, cleaned; `undefined` for a placeholder, another field's label, or what can't be a name. */
@@ -29,8 +28,11 @@ export function readNamePart(value: string): string | undefined {
     .replace(/^["'“”*_\s,;:/|-]+|["“”*_\s,;:/|-]+$/g, '');
   if (name === '' || name.length > 80 || name.split(' ').length > 7) return undefined;
   if (!/\p{L}/u.test(name) || /[@?\d{}<>=\\]|:\/\/|: /.test(name)) return undefined;
-  return isPlaceholder(name) || labelOf(name) ? undefined : name;
+  return isPlaceholder(name) || fieldKinds.has(labelOf(name)?.kind ?? '') ? undefined : name;
 }
+
+/** In a heading row `Name | Phone`, "Phone" is no name; a surname such as Day or Class is one. */
+const fieldKinds = new Set(['firstName', 'lastName', 'email', 'phone']);
 
 const entities: Record<string, string> = { amp: '&', quot: '"', apos: "'", '#39': "'", '#039': "'" };
 
@@ -46,8 +48,6 @@ export function splitName(value: string): PersonName {
   return partsOf(first, rest.join(' '));
 }
 
-function partsOf(first: string, last: string): PersonName {
-  const firstName = readNamePart(first);
-  const lastName = readNamePart(last);
+function partsOf(firstName: string, lastName: string): PersonName {
   return { ...(firstName && { firstName }), ...(lastName && { lastName }) };
 }

@@ -15,9 +15,10 @@ export interface ReadLine {
 
 const maxLine = 4000;
 const maxValue = 1000;
-/** Emoji, bullets, quotation marks of replies, `#` and `*` before a label. */
-const decoration = /^[^\p{L}\p{N}(+"'\t]+/u;
-const colonPair = /^([^:：]{1,80}?)\s*[:：]\s*(.*)$/s;
+/** Emoji, bullets, numbering, quotation marks of replies, `#` and `*` before a label. */
+const decoration = /^(?:[^\p{L}\p{N}(+"'\t]+|\d{1,2}[.)]\s+(?=\p{L}))+/u;
+/** A colon between two digits belongs to a time of day. */
+const colonPair = /^([^:：]{1,80}?)\s*(?:(?<!\d)[:：]|[:：](?!\d))\s*(.*)$/s;
 const dashPair = /^(\S.{0,60}?)\s+(?:[-–—=|»]|=>|->|\.{2,})>?\s+(\S.*)$/s;
 const gapPair = /^(\S.{0,60}?) {2,}(\S.*)$/s;
 const barePair = /^((?:\p{L}[\p{L}.#-]*\s){1,3})\s*([+(\d].*|\S+@\S+)$/su;
@@ -75,30 +76,30 @@ export function isFieldLine(line: string): boolean {
 
 /** `label: value`, `label - value`, `label   value`, `Phone (212) …`, or a lone label; unknown ones with colon only. */
 function readPart(text: string): Pair | undefined {
-  const colon = colonPair.exec(text);
-  if (colon && isLabelLike(colon[1])) {
-    const label = labelOf(colon[1] ?? '');
-    const pair = { key: normaliseLabel(colon[1] ?? ''), value: tidyValue(colon[2]) };
-    // `How did you hear about us?:` and `Time: 9:15`: what follows the first colon is the value.
-    if (label || !labelOf(text)) return label ? { ...pair, label } : pair;
-  }
+  const [, before = '', after = ''] = colonPair.exec(text) ?? [];
+  const beside = before !== '' && isLabelLike(before) ? labelled(before, after) : undefined;
+  if (beside?.label) return beside;
   const lone = labelOf(text);
   if (lone) return { label: lone, key: lone.key, value: '' };
   for (const shape of [dashPair, gapPair, barePair]) {
     const [, name = '', value = ''] = shape.exec(text) ?? [];
-    const label = name === '' ? undefined : labelOf(name);
-    if (label && (shape !== barePair || label.kind === 'phone' || label.kind === 'email')) {
-      return { label, key: label.key, value: tidyValue(value) };
-    }
+    const { label, ...pair } = labelled(name, value);
+    if (label && (shape !== barePair || label.kind === 'phone' || label.kind === 'email'))
+      return { label, ...pair };
   }
-  return undefined;
+  return beside;
 }
 
-function isLabelLike(text = ''): boolean {
+function labelled(name: string, value: string): Pair {
+  const label = name === '' ? undefined : labelOf(name);
+  return { ...(label && { label }), key: label?.key ?? normaliseLabel(name), value: tidyValue(value) };
+}
+
+function isLabelLike(text: string): boolean {
   return /\p{L}/u.test(text) && !/:\/\/|@/.test(text) && text.split(/\s+/).length <= 12;
 }
 
-function tidyValue(text = ''): string {
+function tidyValue(text: string): string {
   return text
     .slice(0, maxValue)
     .replace(/[\s/|;•·]+$/, '')

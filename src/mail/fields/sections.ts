@@ -13,10 +13,10 @@ export interface PlacedPair extends Pair {
 }
 
 const party =
-  '(studio|location|club|gym|store|vendor|dealer|dealership|provider|franchise|centre|center|school|facility|office|company|business|staff|coach|trainer|agent|owner|host|organizer|rep|representative|support|emergency contact|referrer|referral|friend|instructor|manager)';
-/** `Studio Information`: what follows is theirs, even a line labelled Name. */
+  '(studio|location|club|gym|store|vendor|dealer|dealership|provider|franchise|centre|center|school|facility|office|company|business|staff|coach|trainer|agent|owner|host|organizer|rep|representative|support|emergency|referrer|referral|friend|instructor|manager)';
+/** `Studio Information`: what follows is theirs, even a line labelled Name. `Studio:` is an empty field. */
 const foreignHeading = new RegExp(
-  `^(?:the |your |our |assigned )?${party}(?:'s)? ?(?:info|information|details?|contact|contact info|contact information|contact details|data)?\\s*:?$`,
+  `^(?:the |your |our |assigned )?${party}(?:'s)? (?:info|information|details?|contact|contact info|contact information|contact details|data)\\s*:?$|^emergency contact$`,
   'i',
 );
 const footerLine =
@@ -38,7 +38,8 @@ export function placePairs(lines: readonly string[]): PlacedPair[] {
     const start = Math.max(from, next);
     if (start >= to) continue;
     const paragraph = readParagraph(lines, start, to, stacked);
-    const { trust, passesOn } = judge(paragraph, inherited, placed.at(-1));
+    const letterhead = !stacked && isLetterhead(paragraph.opening, placed.at(-1));
+    const { trust, passesOn } = judge(paragraph, inherited, letterhead);
     placed.push(...paragraph.pairs.map((pair) => ({ ...pair, trust: trust(pair) })));
     next = paragraph.next;
     inherited = passesOn;
@@ -98,8 +99,11 @@ function readParagraph(lines: readonly string[], from: number, to: number, stack
   let opening: string | undefined;
   let index = from;
   while (index < to) {
-    const { pairs: found, consumed } = readLine(lines, index, stacked);
     const text = (lines[index] ?? '').trim();
+    const isHeading = foreignHeading.test(text);
+    const { pairs: found, consumed } = isHeading
+      ? { pairs: [], consumed: 0 }
+      : readLine(lines, index, stacked);
     for (const pair of found) pairs.push({ ...pair, line: index });
     if (!found.some(({ label }) => label)) prose.push({ text, line: index });
     if (index === from && found.length === 0) opening = text;
@@ -112,13 +116,13 @@ function readParagraph(lines: readonly string[], from: number, to: number, stack
 function judge(
   { pairs, prose, opening }: ReadParagraph,
   inherited: Trust,
-  before: PlacedPair | undefined,
+  letterhead: boolean,
 ): { trust: (pair: LinedPair) => Trust; passesOn: Trust } {
   const heading = prose.find(({ text }) => foreignHeading.test(text));
   const footer = prose.find(({ text }) => footerLine.test(text));
   const isFooter = footer !== undefined && !pairs.some((pair) => isName(pair) && pair.line > footer.line);
   const headed = opening !== undefined && !footerLine.test(opening) && leadHeading.test(opening);
-  const weak = !headed && !pairs.some(isName) && (inherited === 'weak' || isLetterhead(opening, before));
+  const weak = !headed && !pairs.some(isName) && (inherited === 'weak' || letterhead);
   const trust = (pair: LinedPair): Trust => {
     if (inherited === 'foreign' || (heading && pair.line > heading.line)) return 'foreign';
     if (isFooter && pair.line > footer.line) return 'foreign';
@@ -128,7 +132,10 @@ function judge(
   return { trust, passesOn: headsNext ? 'foreign' : isFooter || weak ? 'weak' : 'lead' };
 }
 
-/** A line such as a studio's name above its phone; after a message or an unknown field it is the sender's own text. */
+/**
+ * A line such as a studio's name above its phone. After a message or an unknown field it is the sender's own text;
+ * where values stand below their labels (`stacked`) it may be a label that we don't know.
+ */
 function isLetterhead(opening: string | undefined, before: PlacedPair | undefined): boolean {
   const continuesText =
     before !== undefined && (before.label === undefined || before.label.kind === 'message');

@@ -14,7 +14,8 @@ interface Leaf {
   text: string;
 }
 
-const maxDocument = 200_000;
+/** A lead is a few kilobytes; nesting that fills more than this costs the parsers its square. */
+const maxDocument = 64_000;
 const unresolvedEntity = /&[\w#]+;/;
 
 /** ADF/XML 1.0 in a body or an attachment. Only customer/contact is the lead; vendor and provider are not. */

@@ -1,0 +1,198 @@
+import { describe, expect, it } from 'vitest';
+import { labelOf } from '../../../src/mail/fields/labels.ts';
+
+const kind = (raw: string) => labelOf(raw)?.kind;
+
+describe('labelOf', () => {
+  it.each([
+    [
+      'firstName',
+      [
+        'First Name',
+        'first_name',
+        'firstName',
+        'FIRST NAME',
+        'First Name *',
+        'Given name',
+        'Your First Name:',
+        'fname',
+        'Name (First)',
+        'Forename',
+        'First',
+        "Parent's First Name",
+        'Guest First Name',
+      ],
+    ],
+    [
+      'lastName',
+      ['Last Name', 'last_name', 'LastName', 'Surname', 'Family name', 'lname', 'Name (Last)', 'Last'],
+    ],
+    [
+      'fullName',
+      [
+        'Name',
+        'Full Name',
+        'full_name',
+        'Your name',
+        'Member Name',
+        'Client Name',
+        'Customer',
+        'Customer Name',
+        'Invitee',
+        'Contact Name',
+        'Lead Name',
+        'First and Last Name',
+        'Name:',
+        'Name (required)',
+        'Client',
+        'Attendee',
+        'What is your name?',
+        'Parent/Guardian Name',
+        'Student Name',
+      ],
+    ],
+    [
+      'email',
+      [
+        'Email',
+        'E-mail',
+        'E-Mail:',
+        'Email Address',
+        'email_address',
+        'Your Email',
+        'Invitee Email',
+        'Customer E-mail',
+        'EMAIL',
+        'emailAddress',
+        'E-mail Address *',
+        'Confirm Email',
+        "What's your email?",
+        'Mail',
+        "Parent's Email",
+      ],
+    ],
+    [
+      'phone',
+      [
+        'Phone',
+        'Phone Number',
+        'phone_number',
+        'Mobile',
+        'Mobile Number',
+        'Cell',
+        'Cell Phone',
+        'Tel',
+        'Tel.',
+        'Telephone',
+        'Number',
+        'WhatsApp',
+        'WhatsApp Number',
+        'Phone #',
+        'Phone No.',
+        'Contact Number',
+        'Best Phone Number',
+        'Best number to reach you',
+        'Text Reminder Number',
+        'Home Phone',
+        'Phone (mobile)',
+        'Daytime Phone',
+        'Phone:',
+        'Callback Number',
+        'Ph',
+      ],
+    ],
+    [
+      'bookingDate',
+      [
+        'Class Date',
+        'Intro Date',
+        'Appointment Date',
+        'Preferred Date',
+        'Booking Date',
+        'Requested Date',
+        'Event Date',
+        'class_date',
+      ],
+    ],
+    [
+      'bookingTime',
+      ['Class Time', 'Intro Time', 'Appointment Time', 'Preferred Time', 'Requested Time', 'Start Time'],
+    ],
+    [
+      'booking',
+      [
+        'Date & Time',
+        'Date/Time',
+        'Event Date/Time',
+        'When',
+        'Appointment Date and Time',
+        'Appointment',
+        'Class',
+      ],
+    ],
+    ['plainDate', ['Date']],
+    ['plainTime', ['Time']],
+    ['leadType', ['Lead Type', 'lead_type', 'Type of Lead', 'Inquiry Type', 'Event Type']],
+    ['source', ['Source', 'Lead Source', 'How did you hear about us?', 'How did you hear']],
+    ['message', ['Message', 'Comments', 'Your message', 'Questions', 'Notes']],
+    [
+      'foreign',
+      [
+        'Studio',
+        'Location',
+        'Location Email',
+        'Studio Phone',
+        'Club Phone Number',
+        'Store Email',
+        'Support Phone',
+        'Assigned To',
+        'Emergency Contact Name',
+        'Emergency Contact Phone',
+        'Coach Name',
+        'Referred By Name',
+        'Fax',
+        "Friend's Phone",
+        'Vendor Email',
+        'Company Name',
+        'Sales Rep Email',
+        'Agent Phone',
+        'Our Phone',
+      ],
+    ],
+  ] as const)('%s', (expected, labels) => {
+    for (const label of labels)
+      expect([label, kind(label)]).toEqual([label, label === 'Assigned To' ? 'other' : expected]);
+  });
+
+  it.each([
+    'Phone Type',
+    'Preferred contact method: Phone',
+    'Email opt in',
+    'SMS Consent',
+    'Number of guests',
+    'Number of children',
+    'Member Number',
+    'Mobile App',
+    'Campaign Name and more words about it',
+    'Date of Birth',
+    'End Time',
+    'Time Zone',
+    'Best time to call',
+    'Submitted Date',
+    'Request Date',
+    'Created Date',
+    'Lead Date',
+    'call our studio today',
+    'Hello Ana',
+    '',
+    '???',
+    'x'.repeat(200),
+  ])('%j asks for nothing of a lead', (label) => {
+    expect(['other', 'foreign', undefined]).toContain(kind(label));
+  });
+
+  it('knows a child from the adult who books', () => {
+    expect(labelOf('Student Name')?.dependant).toBe(true);
+    expect(labelOf('Parent Name')?.dependant).toBe(false);
+  });
+});

@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import { parseMail } from '../../../src/mail/parse.ts';
+import { mailSource } from '../../support/mails.ts';
+
+const fields = async (text: string) =>
+  (await parseMail(mailSource({ headers: { Subject: 'Website' }, text }))).fields;
+
+describe("the studio's own contact", () => {
+  const lead = 'First Name: Ana\nLast Name: Lopez\nEmail: ana@x.example';
+  const phone = '\nPhone: (646) 555-0188';
+
+  it.each([
+    ['a label', 'Studio: Riverside (212) 555-0100\n{lead}'],
+    ['a label with phone', '{lead}\nStudio Phone: 212-555-0100\nLocation Phone Number: 212-555-0100'],
+    ['a sentence', '{lead}\n\nQuestions? call us 212-555-0100'],
+    [
+      'a labelled line below a letterhead',
+      '{lead}\n\nOrangeTheory Riverside\n12 Main Street\nPhone: (212) 555-0100\nEmail: riverside@gym.example',
+    ],
+    [
+      'a letterhead above',
+      'OrangeTheory Riverside\n12 Main Street\nPhone: (212) 555-0100\nEmail: riverside@gym.example\n\n{lead}',
+    ],
+    ['a signature', '{lead}\n-- \nRiverside Studio\nPhone: (212) 555-0100\nEmail: riverside@gym.example'],
+    ['a rule', '{lead}\n----------\nHarbor Pilates\nTel: (212) 555-0100'],
+    [
+      'a heading',
+      '{lead}\n\nStudio Information\nName: Riverside\nPhone: (212) 555-0100\nEmail: riverside@gym.example',
+    ],
+    ['a heading of its own', '{lead}\n\nLocation Details:\n\nName: Riverside\nPhone: (212) 555-0100'],
+    ['support', '{lead}\n\nNeed help?\nPhone: (800) 555-0100'],
+    ['thanks', '{lead}\n\nThanks,\nPhone: (800) 555-0100'],
+    ['a platform', '{lead}\nSupport Phone: (800) 555-0100\nCustomer Service Number: (800) 555-0100'],
+    [
+      'staff',
+      '{lead}\nCoach: Bo\nCoach Phone: 212-555-0100\nAssigned To: Cy\nSales Rep Email: cy@gym.example\nEmergency Contact Name: Dee\nEmergency Contact Phone: 212-555-0100\nReferred By Name: Eli',
+    ],
+  ])('is not the lead: %s', async (_, layout) => {
+    expect(await fields(layout.replace('{lead}', lead + phone))).toEqual({
+      firstName: 'Ana',
+      lastName: 'Lopez',
+      email: 'ana@x.example',
+      phone: '+16465550188',
+    });
+    const withoutPhone = await fields(layout.replace('{lead}', lead));
+    expect(withoutPhone).toEqual({ firstName: 'Ana', lastName: 'Lopez', email: 'ana@x.example' });
+  });
+
+  it("refuses the store's own address as the lead's", async () => {
+    const source = mailSource({
+      headers: { Subject: 'Website', To: 'riverside@leads.example' },
+      text: 'Name: Ana Lopez\nPhone: 212-555-0147\nEmail: Riverside@leads.example',
+    });
+    expect((await parseMail(source)).fields).not.toHaveProperty('email');
+  });
+});
+
+describe('several people', () => {
+  const digest = async (text: string, headers = {}) =>
+    parseMail(mailSource({ headers: { Subject: 'Website', ...headers }, text }));
+
+  it.each([
+    'Name: Ana Lopez\nPhone: 212-555-0147\n\nName: Bo Chen\nPhone: 646-555-0188\n\nName: Cy Dee\nEmail: cy@x.example',
+    'Customer Name: Ana Lopez\n\nCustomer Name: Bo Chen\nPhone: 646-555-0188',
+    '1. Name: Ana Lopez, Phone: 212-555-0147\n2. Name: Bo Chen, Phone: 646-555-0188',
+    'Name | Phone | Email\nAna Lopez | 212-555-0147 | ana@x.example\nBo Chen | 646-555-0188 | bo@x.example',
+    'Email: ana@x.example\nInterest: yoga\n\nEmail: bo@x.example\nInterest: spin',
+    'Phone: 212-555-0147\nInterest: yoga\n\nPhone: 646-555-0188\nInterest: spin',
+    'Name\nAna Lopez\nPhone\n212-555-0147\nName\nBo Chen\nPhone\n646-555-0188',
+  ])('are a digest: %j', async (text) => {
+    expect(await digest(text)).toMatchObject({ outcome: 'quarantined', reason: 'digest', fields: {} });
+  });
+
+  it('are a digest in an HTML table, whatever the text part says', async () => {
+    const html =
+      '<table><tr><th>Name</th><th>Phone</th></tr><tr><td>Ana Lopez</td><td>212-555-0147</td></tr><tr><td>Bo Chen</td><td>646-555-0188</td></tr></table>';
+    const parsed = await parseMail(mailSource({ text: 'Name: Ana Lopez\nPhone: 212-555-0147', html }));
+    expect(parsed).toMatchObject({ outcome: 'quarantined', reason: 'digest', fields: {} });
+  });
+
+  it('are a digest without labels if the subject says so', async () => {
+    const text = 'Ana Lopez, (212) 555-0147\nBo Chen, (646) 555-0188';
+    expect(await digest(text, { Subject: 'Daily digest: 2 new leads' })).toMatchObject({
+      outcome: 'quarantined',
+      reason: 'digest',
+    });
+  });
+
+  it.each([
+    [
+      'the same value twice',
+      'Name: Ana Lopez\nPhone: 212-555-0147\n\nName: Ana Lopez\nPhone: (212) 555-0147',
+    ],
+    ['a short and a full name', 'Name: Ana\nPhone: 212-555-0147\n\nName: Ana Lopez'],
+    ['two numbers of one person', 'Name: Ana Lopez\nPhone: 212-555-0147\nPhone: 646-555-0188'],
+    [
+      'siblings',
+      'Parent Name: Ana Lopez\nPhone: 212-555-0147\nStudent Name: Mia Lopez\nStudent Name: Leo Lopez',
+    ],
+    [
+      'an emergency contact',
+      'Name: Ana Lopez\nPhone: 212-555-0147\nEmergency Contact\nName: Bo Chen\nPhone: 646-555-0188',
+    ],
+  ])('are not seen in %s', async (_, text) => {
+    const parsed = await digest(text);
+    expect(parsed.outcome).toBe('lead');
+    expect(parsed.fields).toMatchObject({ firstName: 'Ana', phone: '+12125550147' });
+  });
+});
