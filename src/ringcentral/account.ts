@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { ParameterError, type Parameters } from '../platform/parameters.ts';
 import { isAllowedServer } from './hosts.ts';

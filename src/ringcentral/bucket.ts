@@ -15,6 +15,9 @@ export interface Bucket {
   closedUntil: number;
 }
 
+/** At most so many requests in any window. */
+export type Limit = Pick<Bucket, 'limit' | 'windowSeconds'>;
+
 /** RingCentral's defaults per user, application and minute, until an answer says otherwise. */
 const defaultLimits: Record<RateLimitGroup, number> = { light: 50, medium: 40, heavy: 10, auth: 5 };
 const defaultWindowSeconds = 60;
@@ -26,7 +29,7 @@ export function newBucket(group: RateLimitGroup): Bucket {
 }
 
 /** Milliseconds in which one slot grows: 1 / (0.8 x limit/window). */
-export function slotMs({ limit, windowSeconds }: Bucket): number {
+export function slotMs({ limit, windowSeconds }: Limit): number {
   return Math.ceil((1000 * windowSeconds) / (0.8 * limit));
 }
 
@@ -64,7 +67,7 @@ export function closeBucket(bucket: Bucket, now: number, retryAfterSeconds: numb
  * that are known by now: an old answer must not undo what a newer one has taught.
  */
 export function isNews(
-  taken: Pick<Bucket, 'limit' | 'windowSeconds'>,
+  taken: Limit,
   headers: RateLimitHeaders,
 ): headers is RateLimitHeaders & { limit: number; windowSeconds: number } {
   const { limit, windowSeconds } = headers;
@@ -79,16 +82,16 @@ export function isNews(
  *
  * @param taken limit and window under which the answered request took its slot
  */
-export function learnLimit(
-  bucket: Bucket,
-  taken: Pick<Bucket, 'limit' | 'windowSeconds'>,
-  headers: RateLimitHeaders,
-  now: number,
-): Bucket {
+export function learnLimit(bucket: Bucket, taken: Limit, headers: RateLimitHeaders, now: number): Bucket {
   if (!isNews(taken, headers)) return bucket;
   const { limit, windowSeconds, remaining = 0 } = headers;
-  const learned = { ...bucket, limit, windowSeconds };
-  if (limit >= taken.limit && windowSeconds <= taken.windowSeconds) return learned;
-  const debtPaidAt = now + (0.8 * limit - remaining) * slotMs(learned);
+  const told = { limit, windowSeconds };
+  // Once another answer has changed the bucket, nobody knows which one is newer: the stricter one counts.
+  const unchanged = bucket.limit === taken.limit && bucket.windowSeconds === taken.windowSeconds;
+  const learned = unchanged || !isLaxer(told, bucket) ? { ...bucket, ...told } : bucket;
+  if (isLaxer(told, taken)) return learned;
+  const debtPaidAt = now + (0.8 * limit - remaining) * slotMs(told);
   return { ...learned, emptyAt: Math.max(bucket.emptyAt, Math.ceil(debtPaidAt)) };
 }
+
+const isLaxer = (a: Limit, b: Limit) => a.limit >= b.limit && a.windowSeconds <= b.windowSeconds;

@@ -30,7 +30,8 @@ export interface GateStatus {
 
 /**
  * The pacing of all containers together: one item per bucket in the state table. It is asked before each
- * request and never waits. Each method rejects when the state table can't be reached: then there is no call.
+ * request and never waits. No window exceeds its limit as long as a request leaves within one slot's time of its
+ * slot (7.5 s for Heavy, 1.5 s for Light). Each method rejects when the state table can't be reached: then there is no call.
  */
 export interface Gate {
   take(key: BucketKey): Promise<{ slot: Slot } | { waitSeconds: number }>;

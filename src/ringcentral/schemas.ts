@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What we read of RingCentral's answers, and nothing else: a snapshot kept in the database holds no names.
