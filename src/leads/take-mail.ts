@@ -100,7 +100,7 @@ async function findStore(
 }
 
 function toRecord(parsed: ParsedMail, position: MailPosition, match: StoreMatch | undefined): MailRecord {
-  const { outcome, reason, format, fields, mailKey, subject, rawDate } = parsed;
+  const { outcome, reason, format, fields, mailKey, messageId, subject, rawDate } = parsed;
   const carriesLead = outcome === 'lead' || outcome === 'cancellation';
   return {
     mail: {
@@ -108,7 +108,7 @@ function toRecord(parsed: ParsedMail, position: MailPosition, match: StoreMatch 
       mailKey,
       outcome,
       reason: reason ?? null,
-      parsed: { format, subject, rawDate, ...fields },
+      parsed: { format, messageId, subject, rawDate, ...fields },
     },
     lead: carriesLead ? buildLead(parsed, position.receivedAt, match) : null,
   };
