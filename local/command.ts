@@ -35,6 +35,8 @@ export async function localCommand(argv: readonly string[]): Promise<number> {
 
 async function runLocally(options: RunOptions, password: string): Promise<number> {
   const startedAt = performance.now();
+  // The SDK is used here against stand-ins only; what it thinks of this Node.js is of no interest.
+  process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
   const interrupted = untilInterrupted();
   const journal = createJournal();
   if (options.json)
@@ -109,7 +111,7 @@ async function feed(options: RunOptions, run: Run, password: string) {
 }
 
 function readable(snapshot: Snapshot, run: Run): string {
-  const tables = reportTables(snapshot, run.stores).map(tableText);
+  const tables = reportTables(snapshot, run.names).map(tableText);
   const errors = snapshot.errors.map(({ kind, where, message }) => `  ${kind} ${where}: ${message}`);
   return ['', ...tables, errors.length === 0 ? 'No errors.' : ['Errors:', ...errors].join('\n'), ''].join(
     '\n',

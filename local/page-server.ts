@@ -47,7 +47,7 @@ export async function startPageServer(stageName: string, run: Run, journal: Jour
     const html = renderPage({
       stage: stageName,
       snapshot: await run.snapshot(),
-      stores: run.stores,
+      names: run.names,
       redrivable: new Set(redrivable.keys()),
       lines: journal.lines.slice(-shownLines),
       nonce,

@@ -1,12 +1,12 @@
 import type { LogLine } from './journal.ts';
-import type { ReportTable, StoreNames } from './report.ts';
+import type { ReportNames, ReportTable } from './report.ts';
 import { reportTables } from './report.ts';
 import type { Snapshot } from './snapshot.ts';
 
 export interface PageContent {
   stage: string;
   snapshot: Snapshot;
-  stores: StoreNames;
+  names: ReportNames;
   /** Dead-letter queues that can be redriven. */
   redrivable: ReadonlySet<string>;
   lines: readonly LogLine[];
@@ -48,13 +48,13 @@ const script = `
 export function renderPage({
   stage,
   snapshot,
-  stores,
+  names,
   redrivable,
   lines,
   nonce,
   notice,
 }: PageContent): string {
-  const tables = reportTables(snapshot, stores).map((table) =>
+  const tables = reportTables(snapshot, names).map((table) =>
     table.title === 'Queues' ? section(withRedrive(table, redrivable)) : section(plain(table)),
   );
   return `<!doctype html>

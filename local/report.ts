@@ -7,14 +7,19 @@ export interface ReportTable {
   rows: string[][];
 }
 
-/** What the tables say of a store. */
-export interface StoreNames {
+/** What the tables say beside the rows. */
+export interface ReportNames {
+  /** A store's name by its id. */
   nameOf(storeId: string | null): string;
+  /** A store's time zone. */
   zoneOf(storeId: string | null): string;
+  /** Every rule that waits for events, also those that none has reached. */
+  rules: readonly string[];
 }
 
 /** The run step by step: from the mail to the task, and what is left in the queues. */
-export function reportTables(snapshot: Snapshot, { nameOf: storeName, zoneOf }: StoreNames): ReportTable[] {
+export function reportTables(snapshot: Snapshot, names: ReportNames): ReportTable[] {
+  const { nameOf: storeName, zoneOf, rules } = names;
   const { mails, leads, events, contacts, tasks, timeline, queues } = snapshot;
   const leadOf = new Map(leads.map((lead) => [lead.id, lead]));
   return [
@@ -45,6 +50,13 @@ export function reportTables(snapshot: Snapshot, { nameOf: storeName, zoneOf }: 
         .map(({ rule, outcome }) => (outcome === 'delivered' ? rule : `${rule}: ${outcome}`))
         .join(', '),
     ]),
+    table('Rules', ['rule', 'delivered', 'failed'], rules, (rule) => {
+      const deliveries = events
+        .flatMap((event) => event.deliveries)
+        .filter((delivery) => delivery.rule === rule);
+      const delivered = deliveries.filter(({ outcome }) => outcome === 'delivered').length;
+      return [rule, String(delivered), String(deliveries.length - delivered)];
+    }),
     table('Contacts', ['store', 'phone', 'name', 'stage', 'status', 'last activity'], contacts, (contact) => [
       storeName(contact.storeId),
       contact.phone,

@@ -11,7 +11,7 @@ import { type LocalMailbox, startMailbox } from './imap.ts';
 import type { Journal } from './journal.ts';
 import { outsideOf, storeTables } from './outside.ts';
 import type { PostgresServer } from './postgres.ts';
-import type { StoreNames } from './report.ts';
+import type { ReportNames } from './report.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { type LocalStage, startStage } from './stage.ts';
 
@@ -19,7 +19,7 @@ import { type LocalStage, startStage } from './stage.ts';
 export interface Run {
   stage: LocalStage;
   mailbox: LocalMailbox;
-  stores: StoreNames;
+  names: ReportNames;
   /** A folder of this run, removed at its end. */
   directory: string;
   /** Mails put into the mailbox so far. */
@@ -97,7 +97,7 @@ function assemble({ stage, mailbox, databases, directory, stores, journal, close
     directory,
     fed,
     close,
-    stores: storeNames(stage, stores),
+    names: reportNames(stage, stores),
     feed(files) {
       fed.push(...feedFiles(mailbox, files));
     },
@@ -105,11 +105,12 @@ function assemble({ stage, mailbox, databases, directory, stores, journal, close
   };
 }
 
-function storeNames({ plan }: LocalStage, stores: readonly Store[]): StoreNames {
+function reportNames({ plan }: LocalStage, stores: readonly Store[]): ReportNames {
   const zones = plan.functions.map(({ environment }) => environment.DEFAULT_TIME_ZONE);
   const fallback = zones.find(isTimeZone) ?? 'UTC';
   const find = (id: string | null) => stores.find(({ storeId }) => storeId.toLowerCase() === id);
   return {
+    rules: plan.rules.flatMap(({ name, pattern }) => (pattern ? [name] : [])),
     nameOf: (id) => find(id)?.franchise ?? id ?? '',
     zoneOf(id) {
       const zone = find(id)?.timeZone;

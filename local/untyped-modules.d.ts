@@ -33,3 +33,8 @@ declare module 'hoodiecrow-imap' {
 declare module 'hoodiecrow-imap/lib/mimeparser.js' {
   export default function parseMime(raw: string): object;
 }
+
+declare module 'dynalite' {
+  import type { Server } from 'node:http';
+  export default function dynalite(options?: { createTableMs?: number }): Server;
+}

@@ -4,7 +4,11 @@ import { reportTables, tableText } from '../../local/report.ts';
 import type { Snapshot } from '../../local/snapshot.ts';
 
 const storeId = '3f6f1f0a-5a0e-4c58-9a0b-6f6f0d3c1a01';
-const stores = { nameOf: () => 'Riverside', zoneOf: () => 'America/New_York' };
+const names = {
+  nameOf: () => 'Riverside',
+  zoneOf: () => 'America/New_York',
+  rules: ['Forwarding', 'LeadCreatedRule', 'NobodysRule'],
+};
 const identity = { contactPhone: '+12125550147', franchiseId: 'f', accountId: '1', storeId };
 const received = new Date('2026-11-03T14:15:00Z');
 
@@ -57,13 +61,14 @@ const snapshot = {
 } as unknown as Snapshot;
 
 describe('the tables', () => {
-  const tables = reportTables(snapshot, stores);
+  const tables = reportTables(snapshot, names);
 
   it('one a step of the flow, in its order', () => {
     expect(tables.map(({ title }) => title)).toEqual([
       'Mails',
       'Leads',
       'Events',
+      'Rules',
       'Contacts',
       'Tasks',
       'Timeline',
@@ -82,8 +87,16 @@ describe('the tables', () => {
     ]);
   });
 
+  it('each rule with its deliveries, also one that no event reached', () => {
+    expect(tables.find(({ title }) => title === 'Rules')?.rows).toEqual([
+      ['Forwarding', '1', '0'],
+      ['LeadCreatedRule', '0', '1'],
+      ['NobodysRule', '0', '0'],
+    ]);
+  });
+
   it('as text: aligned, without control characters, none where there is none', () => {
-    const [mails, leads, , contacts] = tables.map(tableText);
+    const [mails, leads, , , contacts] = tables.map(tableText);
     expect(mails).toBe(
       [
         'Mails (2)',
@@ -103,7 +116,7 @@ describe('the page', () => {
   const html = renderPage({
     stage: 'prod',
     snapshot,
-    stores,
+    names,
     redrivable: new Set(['work-dlq']),
     lines: [{ at: received, functionName: 'Poller', line: '<b>line</b>' }],
     nonce: 'nonce',
@@ -111,7 +124,17 @@ describe('the page', () => {
   });
 
   it('shows every table with heading and caption', () => {
-    for (const title of ['Mails', 'Leads', 'Events', 'Contacts', 'Tasks', 'Timeline', 'Queues', 'Errors']) {
+    for (const title of [
+      'Mails',
+      'Leads',
+      'Events',
+      'Rules',
+      'Contacts',
+      'Tasks',
+      'Timeline',
+      'Queues',
+      'Errors',
+    ]) {
       expect(html).toContain(`<h2 id="${title.toLowerCase()}">${title}</h2>`);
     }
     expect(html.match(/<table>/g)?.length).toBe(html.match(/<caption>/g)?.length);
