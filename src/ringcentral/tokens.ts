@@ -96,7 +96,10 @@ export function createTokens({ state, gate, accounts, login, clock, log, meter }
     }
 
     const taken = await gate.take({ owner: account.clientId, group: 'auth' });
-    if (!('slot' in taken)) return noLogin(taken.waitSeconds);
+    if (!('slot' in taken)) {
+      await writeItem(state, pk, leased, { lease_until: undefined });
+      return noLogin(taken.waitSeconds);
+    }
     const answer = await login(account, taken.slot);
     if (answer.kind === 'granted') return share(pk, leased, answer, at);
     return answer.kind === 'refused' ? refuse(account, leased, answer) : answer;
