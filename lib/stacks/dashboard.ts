@@ -22,7 +22,7 @@ const statistic = 'Maximum';
 /** One page a stage, over both regions: what is wrong now, then a lead's way from the mailbox to the timeline. */
 export function addDashboard(leads: LeadTrackingStack, calls: CallyticsStack): void {
   const { config } = calls;
-  const heading = `callytics ${config.name} · Runbook: ${config.runbook} · Queries: Logs Insights, folder callytics/${config.name}`;
+  const heading = `callytics ${config.name} | Runbook: ${config.runbook} | Queries: Logs Insights, folder callytics/${config.name}`;
   new Dashboard(calls, 'Dashboard', {
     dashboardName: calls.named('callytics'),
     widgets: [
@@ -77,7 +77,7 @@ function pollerRow(leads: LeadTrackingStack): IWidget[] {
   return [
     graph('Poller: runs and failures', sums(leads, 'poller', ['PollerRuns', 'PollerFailures'])),
     graph('Poller: duration', durations(leads.poller)),
-    graph('Breaker: writes it held back', [
+    graph('Breaker open: writes that met it', [
       ...sums(leads, 'poller', ['BreakerOpen']),
       ...sums(leads, 'neon-retry-processor', ['BreakerOpen']),
     ]),

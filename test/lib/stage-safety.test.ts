@@ -130,6 +130,12 @@ describe('what a deploy would change', () => {
     await expect(text).toMatchFileSnapshot(`__snapshots__/${stage}.json`);
   });
 
+  it('is plain ASCII: what else there is, CloudFormation may hand on as question marks', () => {
+    for (const template of Object.values(templates)) {
+      expect(JSON.stringify(template)).not.toMatch(/[^\x20-\x7e]/);
+    }
+  });
+
   it('has no custom resource', () => {
     const types = Object.values(templates).flatMap(({ Resources }) =>
       Object.values(Resources).map(({ Type }) => Type),
