@@ -6,7 +6,10 @@ import type { ParameterValues } from './services/ssm.ts';
 import type { Outside } from './stage.ts';
 
 /** What an operator makes by hand before a deployment (README): the secrets, and another team's store table. */
-export function outsideOf(databases: Databases, mailbox: LocalMailbox): Outside {
+export function outsideOf(
+  databases: Pick<Databases, 'ownUrl' | 'mirrorUrl' | 'endpoint'>,
+  mailbox: LocalMailbox,
+): Outside {
   const values: Record<string, string> = {
     NEON_URL_PARAMETER: databases.ownUrl,
     NEON_MIRROR_URL_PARAMETER: databases.mirrorUrl,
