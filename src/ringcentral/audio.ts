@@ -37,13 +37,7 @@ const sniffedBytes = 12;
 export async function openAudio(response: Response): Promise<AudioContent | RetryReason> {
   if (response.status !== 200 || !response.body) return 'incomplete_content';
   const source = Readable.fromWeb(response.body)[Symbol.asyncIterator]();
-  const first: Buffer[] = [];
-  while (Buffer.concat(first).length < sniffedBytes) {
-    const next = await source.next();
-    if (next.done) break;
-    first.push(Buffer.from(next.value));
-  }
-  const start = Buffer.concat(first);
+  const start = await readStart(source);
   if (start.length === 0) return 'incomplete_content';
 
   const format = formatOf(response.headers.get('content-type'), start);
@@ -61,12 +55,32 @@ export async function openAudio(response: Response): Promise<AudioContent | Retr
   };
 }
 
+/** Enough to tell the format by; empty when the connection is cut or the deadline passes before that. */
+async function readStart(source: AsyncIterator<Uint8Array>): Promise<Buffer> {
+  let start = Buffer.alloc(0);
+  try {
+    while (start.length < sniffedBytes) {
+      const next = await source.next();
+      if (next.done) break;
+      start = Buffer.concat([start, next.value]);
+    }
+    return start;
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
 async function* wholeContent(start: Buffer, rest: AsyncIterator<Uint8Array>, bytes: number | undefined) {
   let read = start.length;
-  yield start;
-  for (let next = await rest.next(); !next.done; next = await rest.next()) {
-    read += next.value.length;
-    yield next.value;
+  try {
+    yield start;
+    for (let next = await rest.next(); !next.done; next = await rest.next()) {
+      read += next.value.length;
+      yield next.value;
+    }
+  } finally {
+    // Whoever destroys the stream also ends the download.
+    await rest.return?.();
   }
   if (bytes !== undefined && read !== bytes) {
     throw new IncompleteContentError(`Content ended after ${read} of ${bytes} bytes`);
