@@ -9,7 +9,7 @@ import { type ForwardedMail, findForwards } from './forwards.ts';
 import { htmlToLines } from './html-lines.ts';
 import type { ForwardedOriginal, LeadFields } from './parsed-mail.ts';
 import { readSource } from './read-source.ts';
-import { addressesOf } from './recipients.ts';
+import { addressesOf, ownAddresses, readRecipients } from './recipients.ts';
 import type { SourceBody, SourceMail } from './source-mail.ts';
 import { markedUpTextToLines, textToLines } from './text-lines.ts';
 
@@ -86,9 +86,7 @@ function readBody(body: SourceBody, { mail }: SourceMail, country: CountryCode):
     fromName: nameOf(mail.from),
     replyToName: nameOf(mail.replyTo),
     replyTo: addressesOf(mail.replyTo)[0]?.toLowerCase() ?? '',
-    recipients: new Set(
-      [...addressesOf(mail.to), ...addressesOf(mail.cc)].map((address) => address.toLowerCase()),
-    ),
+    ownAddresses: ownAddresses(readRecipients(mail, [])),
     subject: cleanLine(mail.subject ?? '').slice(0, 1000),
     country,
   };
@@ -104,7 +102,7 @@ interface BodyContext {
   fromName: string;
   replyTo: string;
   replyToName: string;
-  recipients: ReadonlySet<string>;
+  ownAddresses: ReadonlySet<string>;
   subject: string;
   country: CountryCode;
 }
@@ -149,7 +147,7 @@ function readWithFormats(mail: LeadMail): { format: string; reading: Reading } |
 function ofTheLead(reading: Reading, context: BodyContext, direct: boolean): Reading {
   if (reading.kind === 'digest') return reading;
   const { email, ...rest } = reading.fields;
-  const fields: LeadFields = email && !context.recipients.has(email) ? reading.fields : rest;
+  const fields: LeadFields = email && !context.ownAddresses.has(email) ? reading.fields : rest;
   const named = fields.firstName !== undefined || fields.lastName !== undefined;
   const fromReplyTo =
     direct &&
@@ -157,7 +155,7 @@ function ofTheLead(reading: Reading, context: BodyContext, direct: boolean): Rea
     context.replyTo !== context.from &&
     (fields.email ?? context.replyTo) === context.replyTo;
   return {
-    kind: 'lead',
+    ...reading,
     fields: named || !fromReplyTo ? fields : { ...fields, ...splitName(context.replyToName) },
   };
 }

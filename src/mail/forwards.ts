@@ -111,15 +111,14 @@ function isWrappedAddress(before: string, line: string): boolean {
   return /[,;]\s*$/.test(before) ? line.includes('@') : /^\s*</.test(line);
 }
 
-/** First line of `From: …@…` with a date and a subject within the next lines: Outlook writes no separator. */
+/** Where `From:`, a date, a subject and an address stand together: Outlook writes no separator. */
 function headerBlock(lines: readonly string[]): number | undefined {
   const index = lines.findIndex((line, start) => {
-    const [, name = '', value = ''] = headerLine.exec(line) ?? [];
-    if (name.toLowerCase() !== 'from' || value.trim() === '') return false;
-    const names = lines
-      .slice(start + 1, start + 6)
-      .flatMap((next) => headerLine.exec(next)?.[1]?.toLowerCase() ?? []);
-    return names.includes('subject') && (names.includes('sent') || names.includes('date'));
+    if (headerLine.exec(line)?.[1]?.toLowerCase() !== 'from') return false;
+    const block = lines.slice(start, start + 6).filter((next) => headerLine.test(next));
+    const names = block.map((next) => headerLine.exec(next)?.[1]?.toLowerCase());
+    const dated = names.includes('sent') || names.includes('date');
+    return dated && names.includes('subject') && block.some((next) => next.includes('@'));
   });
   return index === -1 ? undefined : index;
 }

@@ -41,7 +41,7 @@ function judge(source: Buffer, mail: SourceMail, finding: Finding): ParsedMail {
   if (automatic) return { ...parsed, outcome: 'skipped', reason: automatic, fields: {} };
   const { reading } = finding;
   if (reading?.kind === 'digest') return { ...parsed, outcome: 'quarantined', reason: 'digest' };
-  if (mail.cancelsEvent || isCancellation(subject, finding.opening)) {
+  if (mail.cancelsEvent || reading?.cancelled || isCancellation(subject, finding.opening)) {
     return { ...parsed, outcome: 'cancellation', reason: 'booking_cancelled' };
   }
   if (!reading) return { ...parsed, outcome: 'quarantined', reason: reasonWithoutFormat(mail, finding) };

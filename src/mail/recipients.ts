@@ -41,6 +41,20 @@ export function recipientOf(source: Recipient['source'], address: string): Recip
   return { source, address: written.toLowerCase(), ...(trackingId && { trackingId }) };
 }
 
+/**
+ * Addresses at which the mail reached us: those of the delivery headers and tracking addresses; without either,
+ * To. A form may write to its visitor too, so not every recipient is ours.
+ */
+export function ownAddresses(recipients: readonly Recipient[]): Set<string> {
+  const sure = recipients.filter(
+    ({ source, trackingId }) => trackingId !== undefined || deliverySources.has(source),
+  );
+  const own = sure.length > 0 ? sure : recipients.filter(({ source }) => source === 'to');
+  return new Set(own.map(({ address }) => address));
+}
+
+const deliverySources = new Set<Recipient['source']>(['delivered-to', 'x-forwarded-to', 'x-original-to']);
+
 /** Addresses of an address header, in any of the shapes that mailparser gives it; members of groups included. */
 export function addressesOf(header: AddressObject | AddressObject[] | undefined): string[] {
   const objects = Array.isArray(header) ? header : header ? [header] : [];

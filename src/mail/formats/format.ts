@@ -17,7 +17,9 @@ export interface LeadMail {
 }
 
 /** A digest names several people: no field of it may be used, since they could be mixed. */
-export type Reading = { kind: 'lead'; fields: LeadFields } | { kind: 'digest' };
+export type Reading =
+  | { kind: 'lead'; fields: LeadFields /** A status field calls the booking off. */; cancelled?: boolean }
+  | { kind: 'digest' };
 
 /** Reads its own layout; `undefined` when the mail has another one. */
 export type ReadLead = (mail: LeadMail) => Reading | undefined;

@@ -25,7 +25,14 @@ export function readLabelled(mail: LeadMail, options: LabelledOptions = {}): Rea
   if (isDigest(pairs)) return { kind: 'digest' };
   const opening = lines.filter((line) => line !== '').slice(0, 3);
   const leadType = readLeadType(mail.subject, fields, pairs, opening);
-  return { kind: 'lead', fields: { ...fields, ...(leadType && { leadType }) } };
+  const cancelled = pairs.some(
+    ({ label, value }) => label?.kind === 'status' && /^cancell?ed\b/i.test(value),
+  );
+  return {
+    kind: 'lead',
+    fields: { ...fields, ...(leadType && { leadType }) },
+    ...(cancelled && { cancelled }),
+  };
 }
 
 /** The lines after the first that matches `start` and before the next that matches `end`; all where neither does. */

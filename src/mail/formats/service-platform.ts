@@ -11,5 +11,5 @@ export const servicePlatform: ReadLead = (mail) => {
   if (via === undefined && !platform.test(mail.from)) return undefined;
   const reading = readLabelled(mail);
   if (reading?.kind !== 'lead' || reading.fields.firstName || reading.fields.lastName) return reading;
-  return { kind: 'lead', fields: { ...reading.fields, ...splitName(via ?? '') } };
+  return { ...reading, fields: { ...reading.fields, ...splitName(via ?? '') } };
 };

@@ -46,12 +46,27 @@ describe("the studio's own contact", () => {
     expect(withoutPhone).toEqual({ firstName: 'Ana', lastName: 'Lopez', email: 'ana@x.example' });
   });
 
-  it("refuses the store's own address as the lead's", async () => {
-    const source = mailSource({
-      headers: { Subject: 'Website', To: 'riverside@leads.example' },
-      text: 'Name: Ana Lopez\nPhone: 212-555-0147\nEmail: Riverside@leads.example',
-    });
-    expect((await parseMail(source)).fields).not.toHaveProperty('email');
+  it.each([
+    [{ To: 'riverside@leads.example' }],
+    [{ To: 'studio@gym.example', 'Delivered-To': 'riverside@leads.example' }],
+    [{ To: 'lead-tracking+OTF0412@leads.example' }, 'lead-tracking+otf0412@leads.example'],
+  ])(
+    "refuses the store's own address as the lead's: %j",
+    async (headers, email = 'Riverside@leads.example') => {
+      const text = `Name: Ana Lopez\nPhone: 212-555-0147\nEmail: ${email}`;
+      const source = mailSource({ headers: { Subject: 'Website', ...headers }, text });
+      expect((await parseMail(source)).fields).not.toHaveProperty('email');
+    },
+  );
+
+  it('takes the address of a visitor whom the form writes to as well', async () => {
+    const text = 'Name: Ana Lopez\nPhone: 212-555-0147\nEmail: ana@x.example';
+    for (const headers of [
+      { Cc: 'ana@x.example' },
+      { To: 'ana@x.example', 'Delivered-To': 'riverside@leads.example' },
+    ]) {
+      expect((await parseMail(mailSource({ headers, text }))).fields.email).toBe('ana@x.example');
+    }
   });
 });
 
