@@ -27,6 +27,8 @@ export interface Label {
   key: string;
   /** Speaks of a student or child: the lead is the adult, where one is named. */
   dependant: boolean;
+  /** Says whose it is: `Customer Phone` is the lead's wherever it stands, `Phone` may be a footer's. */
+  explicit: boolean;
 }
 
 const words = (text: string) => new Set(text.trim().split(/\s+/));
@@ -141,7 +143,9 @@ function classify(key: string): Label | undefined {
   const tokens = key.split(' ');
   if (tokens.length > 9) return undefined;
   const kind = kindOf(key, tokens);
-  return kind && { kind, key, dependant: tokens.some((token) => dependants.has(token)) };
+  if (!kind) return undefined;
+  const explicit = tokens.some((token) => person.has(token) && token !== 'contact');
+  return { kind, key, dependant: tokens.some((token) => dependants.has(token)), explicit };
 }
 
 function kindOf(key: string, tokens: string[]): LabelKind | undefined {

@@ -125,6 +125,7 @@ function judge(
   const weak = !headed && !pairs.some(isName) && (inherited === 'weak' || letterhead);
   const trust = (pair: LinedPair): Trust => {
     if (inherited === 'foreign' || (heading && pair.line > heading.line)) return 'foreign';
+    if (pair.label?.explicit) return 'lead';
     if (isFooter && pair.line > footer.line) return 'foreign';
     return weak ? 'weak' : 'lead';
   };
