@@ -12,7 +12,7 @@ const instant = z.iso.datetime({ offset: true }).transform((value) => new Date(v
  * LeadCreated's detail: the stored lead row without raw_body, and which mail the event is about. Only what
  * contact, task and timeline need is required; the rest is what audits and other consumers read.
  */
-export const leadCreatedSchema = z.object({
+const leadCreatedSchema = z.object({
   id: z.string().min(1),
   leadType: z.string().min(1),
   firstName: text,
@@ -57,10 +57,10 @@ export const leadCreatedEnvelopeSchema = z.object({
 });
 
 /** What must be known before anybody can call the lead back; in the order in which logs name them. */
-export const publishGuardFields = ['phone', 'franchiseId', 'accountId', 'storeId'] as const;
+const publishGuardFields = ['phone', 'franchiseId', 'accountId', 'storeId'] as const;
 
 /** The guard fields that the stored lead lacks: empty means it may be published. */
-export function missingGuardFields(
+function missingGuardFields(
   lead: Record<(typeof publishGuardFields)[number], string | null>,
 ): string[] {
   return publishGuardFields.filter((field) => !lead[field]);

@@ -11,7 +11,7 @@ import type { StateTable } from '../platform/state-table.ts';
 import type { MailPosition, TakeMailResult } from './take-mail.ts';
 
 /** No new mail is begun with less time left than one mail may need. */
-export const reserveMs = 20_000;
+const reserveMs = 20_000;
 
 export interface PollDependencies {
   state: StateTable;

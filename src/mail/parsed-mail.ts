@@ -19,17 +19,16 @@ export const mailReasons = [
 export type MailReason = (typeof mailReasons)[number];
 
 /** Which header named an address, in the order in which the store look-up tries them. */
-export const recipientSources = [
-  'delivered-to',
-  'x-forwarded-to',
-  'x-original-to',
-  'to',
-  'cc',
-  'forwarded-original',
-] as const;
+type RecipientSource =
+  | 'delivered-to'
+  | 'x-forwarded-to'
+  | 'x-original-to'
+  | 'to'
+  | 'cc'
+  | 'forwarded-original';
 
 export interface Recipient {
-  source: (typeof recipientSources)[number];
+  source: RecipientSource;
   /** Trimmed and lower-cased, without display name. */
   address: string;
   /** `ID` of `lead-tracking+{ID}@…`, as written. */

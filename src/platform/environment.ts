@@ -45,7 +45,7 @@ export type Environment<F extends FunctionName> = { [K in Required<F>]: string }
 };
 
 /** A variable that the contract requires is not set. The message names function and variable. */
-export class MissingEnvironmentError extends Error {
+class MissingEnvironmentError extends Error {
   override name = 'MissingEnvironmentError';
 }
 

@@ -2,7 +2,7 @@ import { ChangeMessageVisibilityCommand, SendMessageCommand, SQSClient } from '@
 import { awsClientConfig } from './aws-client-config.ts';
 
 /** SQS allows a delay of 0 to 900 seconds, an integer (API_SendMessage). */
-export const maximumDelaySeconds = 900;
+const maximumDelaySeconds = 900;
 
 /** One queue as a port. */
 export interface Queue {
