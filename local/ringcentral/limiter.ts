@@ -8,7 +8,7 @@ export interface RateLimit {
 }
 
 /** RingCentral's defaults per user, application and 60 seconds. */
-export const defaultRateLimits: Record<RateLimitGroup, RateLimit> = {
+const defaultRateLimits: Record<RateLimitGroup, RateLimit> = {
   light: { limit: 50, windowSeconds: 60, penaltySeconds: 60 },
   medium: { limit: 40, windowSeconds: 60, penaltySeconds: 60 },
   heavy: { limit: 10, windowSeconds: 60, penaltySeconds: 60 },

@@ -19,7 +19,7 @@ export class IncompleteContentError extends Error {
   override name = 'IncompleteContentError';
 }
 
-export const audioContentTypes: Record<AudioFormat, string> = { mp3: 'audio/mpeg', wav: 'audio/wav' };
+const audioContentTypes: Record<AudioFormat, string> = { mp3: 'audio/mpeg', wav: 'audio/wav' };
 const formatsByType: Record<string, AudioFormat> = {
   'audio/mpeg': 'mp3',
   'audio/mp3': 'mp3',

@@ -142,6 +142,7 @@ export function createCallLog(callApi: CallApi, clock: Clock, log: Log): CallLog
 
     async fetchRecords(accountId, recordIds) {
       const ids = recordIds.slice(0, maximumIds);
+      if (ids.length === 0) return { kind: 'ok', value: snapshotOf([], 'account') };
       const call: ApiCall = {
         surface,
         accountId,

@@ -58,7 +58,6 @@ export const callLogRecordSchema = z.object({
   legs: optional(z.array(legSchema)),
 });
 export type CallLogRecord = z.infer<typeof callLogRecordSchema>;
-export type CallLogLeg = z.infer<typeof legSchema>;
 
 /** A list's frame; its records are read one by one, so that one strange record doesn't hide the others. */
 export const callLogPageSchema = z.object({

@@ -218,6 +218,14 @@ describe('listCallLog', () => {
 });
 
 describe('fetchRecords', () => {
+  it('asks nothing when there is nothing to ask for', async () => {
+    expect(await container.callLog.fetchRecords(accountId, [])).toMatchObject({
+      kind: 'ok',
+      value: { records: [] },
+    });
+    expect(simulator.journal).toEqual([]);
+  });
+
   it('gets up to 50 records in one request, without those that are gone', async () => {
     add(missedCall, 1);
     add(missedCall, 2);

@@ -61,7 +61,7 @@ export function createWorld(simulator: TestSimulator): World {
 }
 
 /** As the SSM client: a value is read once and kept until `refresh`. */
-export function accountsOf(parameters: Map<string, string>, { clock }: TestSimulator): Accounts {
+function accountsOf(parameters: Map<string, string>, { clock }: TestSimulator): Accounts {
   const cached = new Map<string, string>();
   const read = async (name: string) => {
     const value = parameters.get(name);
