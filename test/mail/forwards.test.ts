@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseMail } from '../../src/mail/parse.ts';
+import { cpuSeconds } from '../support/cpu-time.ts';
 import { alternatives, ana, baseText, mailSource, rawMail } from '../support/mails.ts';
 
 const headers = {
@@ -236,8 +237,7 @@ describe('what is no forward', () => {
     ['address lists', `${gmailBlock}To: ${'a@x.example, '.repeat(5000)}`],
     ['forward blocks', gmailBlock.repeat(300)],
   ])('does not hang on %s', async (_, text) => {
-    const start = performance.now();
-    await parseMail(mailSource({ headers, text: `${baseText}\n${text}` }));
-    expect(performance.now() - start).toBeLessThan(2000);
+    const source = mailSource({ headers, text: `${baseText}\n${text}` });
+    expect(await cpuSeconds(() => parseMail(source))).toBeLessThan(1);
   });
 });

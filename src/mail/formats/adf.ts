@@ -15,7 +15,7 @@ interface Leaf {
 }
 
 /** A lead is a few kilobytes; nesting that fills more than this costs the parsers its square. */
-const maxDocument = 64_000;
+const maxDocument = 32_000;
 const unresolvedEntity = /&[\w#]+;/;
 
 /** ADF/XML 1.0 in a body or an attachment. Only customer/contact is the lead; vendor and provider are not. */
