@@ -189,7 +189,17 @@ describe('N10 npm run db:migrate', { timeout: 60_000 }, () => {
       code: 0,
       stdout: expect.stringMatching(/^applied 0000_/),
     });
-    expect(await tables()).toEqual(['contact_timeline', 'contacts', 'lead_mails', 'leads', 'tasks']);
+    expect(await tables()).toEqual([
+      'call_recordings',
+      'calls',
+      'contact_timeline',
+      'contacts',
+      'lead_mails',
+      'leads',
+      'tasks',
+      'transcripts',
+      'voicemails',
+    ]);
   });
 
   it('ends with exit code 1 and the reason when a statement fails', async () => {
