@@ -3,10 +3,10 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sampleMails, watchFolder } from './feed.ts';
 import { createJournal, type Journal } from './journal.ts';
+import { launch } from './launch.ts';
 import { help, parseOptions, type RunOptions, UsageError } from './options.ts';
 import { startPageServer } from './page-server.ts';
 import { askPassword } from './password.ts';
-import { startPostgres } from './postgres.ts';
 import { reportTables, tableText } from './report.ts';
 import type { Run } from './run.ts';
 import { settle } from './settle.ts';
@@ -42,11 +42,9 @@ async function runLocally(options: RunOptions, password: string): Promise<number
   if (options.json)
     journal.onLine(({ functionName, line }) => process.stderr.write(`${functionName} ${line}\n`));
   say(options, `Starting stage ${options.stage} ...`);
-  // Loading the CDK and the stand-ins takes two seconds: PostgreSQL's own processes use them.
-  const starting = startPostgres();
-  starting.catch(() => undefined);
+  const launched = launch(options.stage);
   const { startRun } = await import('./run.ts');
-  const run = await startRun(options.stage, options.stores, journal, starting);
+  const run = await startRun(launched, options.stores, journal);
   try {
     const work = options.once
       ? runOnce(options, run, journal, password)
@@ -128,11 +126,11 @@ async function print(text: string): Promise<void> {
   if (!process.stdout.write(text)) await once(process.stdout, 'drain');
 }
 
-/** Resolves with the exit code when somebody ends the run. */
+/** Resolves with the exit code when somebody ends the run. A signal that comes twice (tsx passes it on) is one. */
 function untilInterrupted(): Promise<number> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      process.once(signal, () => resolve(signal === 'SIGINT' ? exitCodes.fine : exitCodes.failed));
+      process.on(signal, () => resolve(signal === 'SIGINT' ? exitCodes.fine : exitCodes.failed));
     }
   });
 }

@@ -13,7 +13,7 @@ export interface EventSource {
 }
 
 /** Lambda would refuse to create the mapping. */
-export class MappingRefusedError extends Error {
+class MappingRefusedError extends Error {
   override name = 'MappingRefusedError';
 }
 

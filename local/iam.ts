@@ -154,7 +154,7 @@ function conditionHolds({ operator, values }: Condition, actual: string[] | unde
 }
 
 /** `*` for any characters, `?` for one. */
-export function wildcardMatches(pattern: string, value: string): boolean {
+function wildcardMatches(pattern: string, value: string): boolean {
   const source = pattern
     .replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
     .replaceAll('*', '.*')

@@ -1,16 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { bundleHandlers } from '../lib/bundle.ts';
-import { synthesizeStage } from '../lib/synthesize.ts';
 import type { Store } from '../src/leads/store.ts';
-import { readStacks } from './assembly/template.ts';
 import { createDatabases, type Databases } from './databases.ts';
 import { type FedMail, feedFiles } from './feed.ts';
 import { type LocalMailbox, startMailbox } from './imap.ts';
 import type { Journal } from './journal.ts';
+import type { Launch } from './launch.ts';
 import { outsideOf, storeTables } from './outside.ts';
-import type { PostgresServer } from './postgres.ts';
 import type { ReportNames } from './report.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { type LocalStage, startStage } from './stage.ts';
@@ -30,51 +24,28 @@ export interface Run {
 }
 
 /**
- * Starts databases and mailbox, synthesizes the stage as for a deployment and deploys it here. Whatever was
- * started is stopped again when a later part fails.
- *
- * @param starting PostgreSQL, on its way: its own processes work while this one synthesizes
+ * Deploys the launched stage with databases, mailbox and stores around it. Whatever was started is stopped
+ * again when a later part fails.
  */
-export async function startRun(
-  stageName: string,
-  stores: readonly Store[],
-  journal: Journal,
-  starting: Promise<PostgresServer>,
-): Promise<Run> {
-  const cleanups: (() => Promise<unknown>)[] = [];
+export async function startRun(launched: Launch, stores: readonly Store[], journal: Journal): Promise<Run> {
+  const cleanups: (() => Promise<void>)[] = [launched.undo];
   const close = async () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
   };
   try {
-    cleanups.push(() =>
-      starting.then(
-        (server) => server.stop(),
-        () => undefined,
-      ),
-    );
-    const directory = await mkdtemp(join(tmpdir(), 'callytics-run-'));
-    cleanups.push(() => rm(directory, { recursive: true, force: true }));
-
-    const assembly = synthesize(stageName, directory);
     const mailbox = await startMailbox();
     cleanups.push(mailbox.close);
-    const databases = await createDatabases(await starting);
+    const databases = await createDatabases(await launched.postgres);
     cleanups.push(databases.close);
-    const stage = await startStage(readStacks(assembly), outsideOf(databases, mailbox), journal);
+    const stage = await startStage(await launched.stacks, outsideOf(databases, mailbox), journal);
     cleanups.push(stage.close);
-
     await putStores(stage, stores);
+    const { directory } = launched;
     return assemble({ stage, mailbox, databases, directory, stores, journal, close });
   } catch (error) {
     await close();
     throw error;
   }
-}
-
-/** Templates and bundles as for a deployment, in a folder of this run. */
-function synthesize(stageName: string, directory: string): string {
-  const { directories } = bundleHandlers(join(directory, 'dist'));
-  return synthesizeStage(stageName, join(directory, 'cdk.out'), directories);
 }
 
 async function putStores({ plan, tables }: LocalStage, stores: readonly Store[]): Promise<void> {

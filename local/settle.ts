@@ -4,14 +4,14 @@ import type { Journal } from './journal.ts';
 import type { LocalStage } from './stage.ts';
 
 export interface SettleLimits {
-  /** All together. */
-  totalMs: number;
+  /** For one tick and all that follows from it. */
+  tickMs: number;
   /** Ticks in a row that settle no mail, until the rest is given up. */
   idleTicks: number;
   betweenIdleTicksMs: number;
 }
 
-const defaults: SettleLimits = { totalMs: 10 * 60_000, idleTicks: 4, betweenIdleTicksMs: 3_000 };
+const defaults: SettleLimits = { tickMs: 10 * 60_000, idleTicks: 4, betweenIdleTicksMs: 3_000 };
 const pollMs = 100;
 
 /**
@@ -24,16 +24,15 @@ export async function settle(
   journal: Journal,
   limits: SettleLimits = defaults,
 ): Promise<void> {
-  const end = Date.now() + limits.totalMs;
   let idleTicks = 0;
   let left = mailbox.unseen().length;
   for (;;) {
     stage.schedules.tick();
-    if (!(await untilIdle(stage, end))) {
+    if (!(await untilIdle(stage, Date.now() + limits.tickMs))) {
       journal.fail(
         'time_limit',
         'run',
-        `still busy after ${limits.totalMs / 1000} s: ${await busyQueues(stage)}`,
+        `still busy after ${limits.tickMs / 1000} s: ${await busyQueues(stage)}`,
       );
       return;
     }

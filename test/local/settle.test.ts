@@ -3,7 +3,7 @@ import { createJournal } from '../../local/journal.ts';
 import { settle } from '../../local/settle.ts';
 import type { LocalStage } from '../../local/stage.ts';
 
-const limits = { totalMs: 2_000, idleTicks: 3, betweenIdleTicksMs: 1 };
+const limits = { tickMs: 2_000, idleTicks: 3, betweenIdleTicksMs: 1 };
 
 /** A stage whose ticks do what the test says; nothing else in it is ever busy. */
 function stageWith(tick: () => void, isIdle = async () => true): LocalStage {
@@ -58,7 +58,7 @@ describe('until nothing is left to do', () => {
       () => undefined,
       async () => false,
     );
-    await settle(stage, { unseen: () => [] }, journal, { ...limits, totalMs: 50 });
+    await settle(stage, { unseen: () => [] }, journal, { ...limits, tickMs: 50 });
     expect(journal.errors).toEqual([
       { kind: 'time_limit', where: 'run', message: 'still busy after 0.05 s: 3 in work' },
     ]);

@@ -30,7 +30,7 @@ export function resource(Type: string, Properties: object): TemplateResource {
   return { Type, Properties: Properties as NonNullable<TemplateResource['Properties']> };
 }
 
-export function queuePolicy(queue: string, rule: string): TemplateResource {
+function queuePolicy(queue: string, rule: string): TemplateResource {
   return resource('AWS::SQS::QueuePolicy', {
     Queues: [{ Ref: queue }],
     PolicyDocument: {
