@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
-import { buildSync, type Metafile } from 'esbuild';
+import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
 import { environmentContract, type FunctionName } from '../src/platform/environment.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
@@ -8,6 +8,24 @@ const root = path.resolve(import.meta.dirname, '..');
 /** Bundled CommonJS (imapflow, mailparser) calls `require`, which an ES module doesn't have (aws-cdk#29310). */
 const requireBanner =
   "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
+
+/** How every bundle is made. */
+export const bundleOptions = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  // Lambda has Node.js 24; the same bundle runs on this machine's Node.js 20.
+  target: 'node20',
+  // The packages' ES module builds: smaller, and they start faster than their CommonJS twins.
+  mainFields: ['module', 'main'],
+  banner: { js: requireBanner },
+  minify: true,
+  sourcemap: 'external',
+  sourcesContent: false,
+  metafile: true,
+  logLevel: 'warning',
+} as const satisfies BuildOptions;
 
 /** Where each function's code lies: the directory that becomes its Lambda asset. */
 export type HandlerDirectories = (name: FunctionName) => string;
@@ -32,23 +50,10 @@ export function bundleHandlers(outdir = path.join(root, 'dist')): {
   metafile: Metafile;
 } {
   const { metafile } = buildSync({
-    absWorkingDir: root,
+    ...bundleOptions,
     entryPoints: handlerNames().map((name) => ({ in: `src/${name}.ts`, out: `${name}/index` })),
     outdir,
     outExtension: { '.js': '.mjs' },
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    // Lambda has Node.js 24; the same bundle runs on this machine's Node.js 20.
-    target: 'node20',
-    // The packages' ES module builds: smaller, and they start faster than their CommonJS twins.
-    mainFields: ['module', 'main'],
-    banner: { js: requireBanner },
-    minify: true,
-    sourcemap: 'external',
-    sourcesContent: false,
-    metafile: true,
-    logLevel: 'warning',
   });
   return { directories: (name) => path.join(outdir, name), metafile };
 }

@@ -1,12 +1,7 @@
 import { CfnQueryDefinition } from 'aws-cdk-lib/aws-logs';
 import { NodeFunction } from '../constructs/node-function.ts';
 import type { StageStack } from '../constructs/stage-stack.ts';
-import { type QueryName, savedQueries } from '../queries.ts';
-
-/** As the console lists it: one folder a stage. */
-export function queryDefinitionName(stage: string, name: QueryName): string {
-  return `callytics/${stage}/${name}`;
-}
+import { savedQueries } from '../queries.ts';
 
 /**
  * Saves each query that has a log group in this stack. As a plain text: QueryDefinition's own query string is
@@ -19,7 +14,8 @@ export function addSavedQueries(stack: StageStack): void {
     const groups = functions.filter((one) => logsOf.includes(one.name)).map(({ logGroup }) => logGroup);
     if (groups.length === 0) continue;
     new CfnQueryDefinition(stack, `Query-${name}`, {
-      name: queryDefinitionName(stack.config.name, name as QueryName),
+      // The console makes folders of it.
+      name: `callytics/${stack.config.name}/${name}`,
       queryString: query.text,
       logGroupNames: groups.map(({ logGroupName }) => logGroupName),
     });
