@@ -27,14 +27,23 @@ export async function localCommand(argv: readonly string[]): Promise<number> {
     const password = options.imap ? await askPassword(options.imap) : '';
     return await runLocally(options, password);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof UsageError)) {
+      process.stderr.write(`${explain(error)}\n`);
+      return exitCodes.failed;
+    }
     process.stderr.write(`${error.message}\nnpm start -- --help shows the options.\n`);
     return exitCodes.usage;
   }
 }
 
+/** An error with a name of its own says what is wrong; of any other the stack does. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const unexpected = error.name in globalThis;
+  return unexpected ? (error.stack ?? error.message) : `${error.name}: ${error.message}`;
+}
+
 async function runLocally(options: RunOptions, password: string): Promise<number> {
-  const startedAt = performance.now();
   // The SDK is used here against stand-ins only; what it thinks of this Node.js is of no interest.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
   const interrupted = untilInterrupted();
@@ -48,7 +57,7 @@ async function runLocally(options: RunOptions, password: string): Promise<number
   try {
     const work = options.once
       ? runOnce(options, run, journal, password)
-      : stayUp(options, run, journal, password, startedAt);
+      : stayUp(options, run, journal, password);
     return await Promise.race([work, interrupted]);
   } finally {
     await run.close();
@@ -63,14 +72,11 @@ async function runOnce(options: RunOptions, run: Run, journal: Journal, password
   return snapshot.errors.length === 0 ? exitCodes.fine : exitCodes.failed;
 }
 
-async function stayUp(
-  options: RunOptions,
-  run: Run,
-  journal: Journal,
-  password: string,
-  startedAt: number,
-): Promise<never> {
+async function stayUp(options: RunOptions, run: Run, journal: Journal, password: string): Promise<never> {
   const page = await startPageServer(options.stage, run, journal);
+  // Since this process began.
+  const seconds = (performance.now() / 1000).toFixed(1);
+  await print(`Ready in ${seconds} s. Page: ${page.url}\n`);
   const copy = await feed(options, run, password);
   await settle(run.stage, run.mailbox, journal);
   await print(readable(await run.snapshot(), run));
@@ -84,10 +90,7 @@ async function stayUp(
   if (copy)
     setInterval(() => copy().catch((error) => journal.log('mailbox', String(error))), remoteIntervalMs);
   run.stage.schedules.start();
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
-  await print(
-    `\nReady in ${seconds} s. Page: ${page.url}\nDrop more mails (.eml) into ${inbox}\nCtrl-C ends.\n`,
-  );
+  await print(`\nDrop more mails (.eml) into ${inbox}\nCtrl-C ends.\n`);
   return new Promise<never>(() => undefined);
 }
 

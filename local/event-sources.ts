@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import type { EventSourceMappingPlan } from './assembly/event-source-mappings.ts';
 import type { QueuePlan } from './assembly/queues.ts';
 import type { RolePlan } from './assembly/roles.ts';
@@ -17,8 +18,8 @@ class MappingRefusedError extends Error {
   override name = 'MappingRefusedError';
 }
 
-/** Lambda polls a queue with up to five concurrent batches at first; a laptop needs no more. */
-const maximumParallelBatches = 5;
+/** Lambda begins with up to five batches at a time; each needs a process, so here as many as there are cores. */
+const maximumParallelBatches = Math.max(2, Math.min(5, availableParallelism()));
 const waitSeconds = 1;
 
 /** Lambda reads the queue as the function's role. */

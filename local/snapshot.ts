@@ -31,7 +31,7 @@ export type Snapshot = Awaited<ReturnType<typeof takeSnapshot>>;
 export interface Sources {
   databases: Pick<Databases, 'own'>;
   stage: Pick<LocalStage, 'queues' | 'buses' | 'plan'>;
-  mailbox: Pick<LocalMailbox, 'folder' | 'uidValidity'>;
+  mailbox: Pick<LocalMailbox, 'folder' | 'uidValidity' | 'unseen'>;
   journal: Pick<Journal, 'errors'>;
   fed: readonly FedMail[];
 }
@@ -90,13 +90,18 @@ function eventLine({ event, deliveries }: EventRecord) {
 async function mailLines(
   fed: readonly FedMail[],
   ledger: readonly LeadMailRow[],
-  { folder, uidValidity }: Sources['mailbox'],
+  { folder, uidValidity, unseen }: Sources['mailbox'],
 ): Promise<MailOutcomeLine[]> {
-  const own = ledger.filter((row) => row.mailbox === folder && row.uidValidity === uidValidity);
+  const own = new Map(
+    ledger.flatMap((row) =>
+      row.mailbox === folder && row.uidValidity === uidValidity ? [[row.uid, row] as const] : [],
+    ),
+  );
+  const waiting = new Set(unseen());
   const used = new Set<string>();
   const lines: MailOutcomeLine[] = [];
   for (const mail of fed) {
-    const row = own.find(({ uid }) => uid === mail.uid) ?? (await twinOf(mail, ledger));
+    const row = own.get(mail.uid) ?? (waiting.has(mail.uid) ? undefined : await twinOf(mail, ledger));
     if (row) used.add(row.mailKey);
     lines.push({ ...(mail.file ? { file: mail.file } : {}), ...outcomeOf(row) });
   }

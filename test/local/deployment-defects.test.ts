@@ -21,7 +21,7 @@ async function runWith(change?: (templates: Templates) => void) {
   };
 }
 
-describe('a faulty deployment shows in the local run', () => {
+describe('a faulty deployment shows in the local run', { timeout: 60_000 }, () => {
   it('control: the event reaches the worker in the other region, once, without an error', async () => {
     const { stage, journal, worked } = await runWith();
     expect(journal.errors).toEqual([]);

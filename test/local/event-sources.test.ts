@@ -30,7 +30,7 @@ describe('what stays in the queue after a batch', () => {
   });
 });
 
-describe('a queue with its worker', () => {
+describe('a queue with its worker', { timeout: 60_000 }, () => {
   const work = 'arn:aws:sqs:us-west-2:000000000000:work';
   const deadLetters = 'arn:aws:sqs:us-west-2:000000000000:work-dlq';
   let running: LocalStage | undefined;

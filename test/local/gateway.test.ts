@@ -46,7 +46,7 @@ async function call(service: string, command: string, input: object, region?: st
 
 const queueUrl = () => `${stage.origin}/000000000000/forward-dlq`;
 
-describe('the AWS endpoint, seen by the unmodified SDK', () => {
+describe('the AWS endpoint, seen by the unmodified SDK', { timeout: 60_000 }, () => {
   it('a queue URL stays with the gateway, there and back', async () => {
     expect(await call('sqs', 'GetQueueUrlCommand', { QueueName: 'forward-dlq' })).toEqual({
       QueueUrl: queueUrl(),

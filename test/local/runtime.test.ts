@@ -30,7 +30,7 @@ function start(change: Partial<FunctionPlan> = {}) {
   return { fn, journal };
 }
 
-describe('a function in its own process', () => {
+describe('a function in its own process', { timeout: 60_000 }, () => {
   it('has the environment of its template and of Lambda, and nothing of ours', async () => {
     process.env.SECRET_OF_THE_DEVELOPER = 'x';
     const { fn } = start();

@@ -186,7 +186,7 @@ export async function deploy(change: (templates: Templates) => void = () => unde
 }
 
 /** Waits until nothing is under way and the queues with a consumer are empty. */
-export async function untilIdle(stage: LocalStage, timeoutMs = 15_000): Promise<void> {
+export async function untilIdle(stage: LocalStage, timeoutMs = 50_000): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (!(await stage.isIdle())) {
     if (Date.now() > end) throw new Error('the stage is still busy');
