@@ -69,12 +69,11 @@ const cancelledSentence = [
   /\b(?:has|have) (?:just )?cancell?ed (?:their|the|his|her|an?|your)\b/i,
 ];
 
-/** Whether the subject, or the words before the first field, say that a booking was cancelled. */
-export function isCancellation(subject: string, opening: readonly string[]): boolean {
+/** Whether a subject (a forward has two), or the words before the first field, say that a booking was cancelled. */
+export function isCancellation(subjects: readonly string[], opening: readonly string[]): boolean {
   // A member who leaves is somebody else's business.
-  if (/\bmembership\b/i.test(subject)) return false;
-  return (
-    cancelledSubject.some((pattern) => pattern.test(subject)) ||
-    opening.some((line) => cancelledSentence.some((pattern) => pattern.test(line)))
-  );
+  if (subjects.some((subject) => /\bmembership\b/i.test(subject))) return false;
+  const says = (texts: readonly string[], patterns: readonly RegExp[]) =>
+    texts.some((text) => patterns.some((pattern) => pattern.test(text)));
+  return says(subjects, cancelledSubject) || says(opening, cancelledSentence);
 }

@@ -52,6 +52,8 @@ class HtmlLines {
   #skipDepth = 0;
   #boldDepth = 0;
   #labelStands = false;
+  /** The last thing was the end of an inline element: what opens now may be the value beside a label. */
+  #justClosed = false;
   #preformatted = 0;
   readonly #links: { href: string; start: number }[] = [];
 
@@ -83,6 +85,7 @@ class HtmlLines {
     if (name === 'br') this.#break();
     else if (paragraphTags.has(name)) this.#paragraph();
     else if (lineTags.has(name) && !continuesTerm) this.#endLine();
+    else if (this.#justClosed && isStandingLabel(this.#line)) this.#labelStands = true;
     if (tableTags.has(name)) this.#tableTags.push(this.#openTableTag(name));
     if (name === 'pre') this.#preformatted += 1;
     if (boldTags.has(name) && (this.#boldDepth > 0 || this.#line.trim() === '')) this.#boldDepth += 1;
@@ -113,9 +116,10 @@ class HtmlLines {
     if (name === 'a') this.#closeLink();
     if (boldTags.has(name) && this.#boldDepth > 0) {
       this.#boldDepth -= 1;
-      if (this.#boldDepth === 0) this.#labelStands = name === 'dt' || labelOf(this.#line) !== undefined;
+      if (this.#boldDepth === 0) this.#labelStands = name === 'dt' || isStandingLabel(this.#line);
     }
     if (name === 'pre') this.#preformatted -= 1;
+    this.#justClosed = true;
     if (name === 'dt') return;
     if (name === 'dd' && this.#labelStands) this.#separate();
     if (paragraphTags.has(name)) this.#paragraph();
@@ -146,6 +150,7 @@ class HtmlLines {
       return;
     }
     if (this.#labelStands && this.#boldDepth === 0) this.#separate();
+    this.#justClosed = false;
     const apart = this.#line === '' || this.#line.endsWith(' ') || this.#line.endsWith('\t');
     this.#line += (apart ? collapsed.trimStart() : collapsed).slice(0, maxLine);
   }
@@ -204,6 +209,12 @@ class HtmlLines {
     const shown = scheme.toLowerCase() === 'tel' ? /\d.*\d.*\d.*\d/.test(text) : text.includes('@');
     if (target !== '' && !shown && labelOf(text) === undefined) this.#append(` ${decode(target)}`);
   }
+}
+
+/** A label that no colon needs to part from what follows: "Contact" alone may begin a sentence. */
+function isStandingLabel(line: string): boolean {
+  const label = labelOf(line);
+  return label !== undefined && (label.kind !== 'fullName' || label.key.includes('name'));
 }
 
 function decode(target: string): string {

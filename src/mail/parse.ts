@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import type { CountryCode } from 'libphonenumber-js/max';
 import { automaticMail, isCancellation } from './classify.ts';
 import { cleanLine, cutText } from './clean-text.ts';
-import { type Finding, findLead, nothingFound } from './find-lead.ts';
+import { findLead, nothingFound } from './find-lead.ts';
 import { mailKey } from './mail-key.ts';
 import type { MailReason, ParsedMail } from './parsed-mail.ts';
-import { readHeaders, readSource } from './read-source.ts';
-import { addressesOf, readRecipients } from './recipients.ts';
+import { type Finding, firstAddress } from './read-body.ts';
+import { headerOf, readHeaders, readSource } from './read-source.ts';
+import { readRecipients } from './recipients.ts';
 import type { SourceMail } from './source-mail.ts';
 
 export interface ParseOptions {
@@ -14,7 +15,7 @@ export interface ParseOptions {
   defaultCountry?: CountryCode;
 }
 
-const maxSubject = 1000;
+const maxHeader = 1000;
 
 /**
  * Reads one mail's source. Never rejects: whatever the bytes are, the mail ends in an outcome, and what can't be
@@ -41,7 +42,11 @@ function judge(source: Buffer, mail: SourceMail, finding: Finding): ParsedMail {
   if (automatic) return { ...parsed, outcome: 'skipped', reason: automatic, fields: {} };
   const { reading } = finding;
   if (reading?.kind === 'digest') return { ...parsed, outcome: 'quarantined', reason: 'digest' };
-  if (mail.cancelsEvent || reading?.cancelled || isCancellation(subject, finding.opening)) {
+  if (
+    mail.cancelsEvent ||
+    reading?.cancelled ||
+    isCancellation([subject, finding.subject], finding.opening)
+  ) {
     return { ...parsed, outcome: 'cancellation', reason: 'booking_cancelled' };
   }
   if (!reading) return { ...parsed, outcome: 'quarantined', reason: reasonWithoutFormat(mail, finding) };
@@ -58,28 +63,25 @@ function reasonWithoutFormat({ partTypes }: SourceMail, finding: Finding): MailR
 
 /** All that a mail says of itself, as the lead that it may turn out to be. */
 function describe(source: Buffer, { mail, bodies, embedded }: SourceMail, finding: Finding): ParsedMail {
-  const from = addressesOf(mail.from)[0]?.toLowerCase();
-  const replyTo = addressesOf(mail.replyTo)[0]?.toLowerCase();
-  const messageId = cleanLine(mail.messageId ?? '');
-  const subject = cutText(cleanLine(mail.subject ?? ''), maxSubject);
-  const rawDate = mail.headerLines.find(({ key }) => key === 'date')?.line.replace(/^[^:]*:/, '');
-  const recipients = readRecipients(mail, finding.originalRecipients);
-  const body = [...bodies.map(({ text }) => text), ...embedded.map((bytes) => bytes.toString('latin1'))].join(
-    '\n',
-  );
+  const from = firstAddress(mail.from);
+  const replyTo = firstAddress(mail.replyTo);
+  const messageId = cutText(cleanLine(mail.messageId ?? ''), maxHeader);
+  const subject = cutText(cleanLine(mail.subject ?? ''), maxHeader);
+  const rawDate = headerOf(mail, 'date');
+  const body = [...bodies.map(({ text }) => text), ...embedded.map((bytes) => bytes.toString('latin1'))];
   return {
     outcome: 'lead',
     ...(finding.format && { format: finding.format }),
-    mailKey: mailKey({ messageId, recipients: readRecipients(mail, []), body, source }),
+    mailKey: mailKey({ messageId, recipients: readRecipients(mail, []), body: body.join('\n'), source }),
     ...(messageId && { messageId }),
     ...(subject && { subject }),
     ...(from && { from }),
     ...(replyTo && replyTo !== from && { replyTo }),
-    recipients,
+    recipients: readRecipients(mail, finding.originalRecipients),
     fields: finding.reading?.kind === 'lead' ? finding.reading.fields : {},
     ...(finding.forwarded && { forwarded: finding.forwarded }),
     text: finding.text,
-    ...(rawDate?.trim() && { rawDate: cutText(cleanLine(rawDate), 200) }),
+    ...(rawDate && { rawDate }),
   };
 }
 

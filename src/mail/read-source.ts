@@ -1,5 +1,5 @@
 import { type Attachment, type ParsedMail as Mail, simpleParser } from 'mailparser';
-import { cleanText } from './clean-text.ts';
+import { cleanLine, cleanText, cutText } from './clean-text.ts';
 import { withBoundary, withoutFalseBase64, withWesternCharset } from './repairs.ts';
 import type { SourceBody, SourceMail } from './source-mail.ts';
 
@@ -57,6 +57,12 @@ function takeApart(mail: Mail): SourceMail {
     partTypes: mail.attachments.map(typeOf),
     cancelsEvent: mail.attachments.some(cancelsEvent),
   };
+}
+
+/** The first header of that name as written, on one line; empty if there is none. */
+export function headerOf({ headerLines }: Pick<Mail, 'headerLines'>, name: string): string {
+  const line = headerLines.find(({ key }) => key === name)?.line ?? '';
+  return cutText(cleanLine(line.slice(line.indexOf(':') + 1)), 1000);
 }
 
 function cleaned(text: string): string {

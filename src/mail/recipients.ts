@@ -64,7 +64,7 @@ export function addressesOf(header: AddressObject | AddressObject[] | undefined)
 function flatten({ address, group }: EmailAddress): string[] {
   if (group) return group.flatMap(flatten);
   const cleaned = cleanLine(address ?? '');
-  return cleaned.includes('@') ? [cleaned] : [];
+  return cleaned.includes('@') && cleaned.length <= 320 ? [cleaned] : [];
 }
 
 /** The first line of that name holds one address, or several parted by commas or blanks. */

@@ -30,6 +30,23 @@ describe('M44 the visitor only in Reply-To', () => {
     expect(other.fields).toEqual({ email: 'bo@x.example' });
   });
 
+  it('M44 is an e-mail where the body is the message alone', async () => {
+    const parsed = await parse({ headers, text: 'I would like to try a class on Saturday.' });
+    expect(parsed).toMatchObject({ outcome: 'lead', format: 'reply-to', replyTo: 'ana@x.example' });
+    expect(parsed.fields).toEqual({ firstName: 'Ana', lastName: 'Lopez' });
+  });
+
+  it('M44 no newsletter becomes a lead by its Reply-To', async () => {
+    for (const other of [
+      { From: 'News <no-reply@brand.example>', 'Reply-To': 'support@brand.example' },
+      { From: 'News <no-reply@brand.example>', 'Reply-To': 'info@other.example' },
+      { From: 'Bo <bo@x.example>', 'Reply-To': 'Bo <bo@y.example>' },
+    ]) {
+      const parsed = await parse({ headers: { ...headers, ...other }, text: 'Our fall program is here.' });
+      expect(parsed).toMatchObject({ outcome: 'quarantined', reason: 'unparsed' });
+    }
+  });
+
   it('M44 a Reply-To equal to From says nothing', async () => {
     const same = { ...headers, 'Reply-To': 'WordPress@gym.example' };
     const parsed = await parse({ headers: same, text: 'Name: Ana Lopez\nMessage: hi' });

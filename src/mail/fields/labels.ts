@@ -46,7 +46,7 @@ const foreign = words(`
 const person = words(`
   customer customers client clients member members lead leads prospect prospects guest invitee attendee contact
   applicant buyer caller visitor parent parents guardian guardians mother father mom dad adult registrant
-  subscriber patient respondent requester person consumer
+  subscriber patient respondent requester person consumer booker
 `);
 const dependants = words(
   'student students child childs children swimmer swimmers camper athlete participant dependent kid kids minor son daughter pupil',
@@ -76,7 +76,7 @@ const leadTypes = new Set(
   'lead type|type of lead|leadtype|inquiry type|enquiry type|type of inquiry|event type'.split('|'),
 );
 const leadTypeHints = new Set(
-  'type|request type|appointment type|booking type|class type|service|service type|offer|program|form|form name|campaign|interest|interested in'.split(
+  'type|request type|appointment type|booking type|class type|service|service type|offer|program|form|form name|campaign|interest|interested in|what'.split(
     '|',
   ),
 );
@@ -151,7 +151,9 @@ function classify(key: string): Label | undefined {
 function kindOf(key: string, tokens: string[]): LabelKind | undefined {
   if (sourceLabel.test(key)) return 'source';
   if (leadTypes.has(key)) return 'leadType';
-  if (leadTypeHints.has(key)) return 'leadTypeHint';
+  if (leadTypeHints.has(key) || /^(prospect|customer|client|contact|member|guest) type$/.test(key))
+    return 'leadTypeHint';
+  if (key === 'who') return 'fullName';
   if (messages.has(key)) return 'message';
   if (/^((booking|appointment|event|class|reservation) )?status$/.test(key)) return 'status';
   if (others.has(key)) return 'other';

@@ -39,11 +39,9 @@ function fromSubject(subject: string, fields: LeadFields): string | undefined {
   const text = subject.replace(prefixes, '').replace(/["“][^"”]*["”]/g, ' ');
   const known = canonical(text);
   if (known) return known;
-  for (const segment of text.split(parted)) {
-    const type = typeIn(segment, fields);
-    if (type) return type;
-  }
-  return undefined;
+  const types = text.split(parted).flatMap((segment) => typeIn(segment, fields) ?? []);
+  // "Appointment: Intro Class with Ana": the longer name says more.
+  return types.find((type) => type.includes(' ')) ?? types[0];
 }
 
 function canonical(text: string): string | undefined {

@@ -19,9 +19,18 @@ const maxValue = 1000;
 const decoration = /^(?:[^\p{L}\p{N}(+"'\t]+|\d{1,2}[.)]\s+(?=\p{L}))+/u;
 /** A colon between two digits belongs to a time of day. */
 const colonPair = /^([^:：]{1,80}?)\s*(?:(?<!\d)[:：]|[:：](?!\d))\s*(.*)$/s;
-const dashPair = /^(\S.{0,60}?)\s+(?:[-–—=|»]|=>|->|\.{2,})>?\s+(\S.*)$/s;
-const gapPair = /^(\S.{0,60}?) {2,}(\S.*)$/s;
-const barePair = /^((?:\p{L}[\p{L}.#-]*\s){1,3})\s*([+(\d].*|\S+@\S+)$/su;
+
+/** Ways to set a known label beside its value without a colon. */
+const shapes: readonly { pattern: RegExp; kinds?: readonly string[] }[] = [
+  { pattern: /^(\S.{0,60}?)(?:\s+(?:[-=|»]|=>|->|\.{2,})>?\s+|-\s+|\s*[–—]\s*)(\S.*)$/s },
+  { pattern: /^(\S.{0,60}?) {2,}(\S.*)$/s },
+  { pattern: /^([^\]]{1,60})\]\s*(\S.*)$/s },
+  { pattern: /^((?:\p{L}[\p{L}.#-]*\s){1,3})\s*([+(\d].*|\S+@\S+)$/su, kinds: ['phone', 'email'] },
+  {
+    pattern: /^((?:\p{L}+\s)?[Nn](?:ame|AME)\s)\s*(\p{Lu}\S*(?:\s\p{Lu}\S*){0,2})$/u,
+    kinds: ['firstName', 'lastName', 'fullName'],
+  },
+];
 
 /**
  * Reads the pairs that begin on `lines[index]`. `stacked` tells that values stand below their labels here, so
@@ -29,14 +38,12 @@ const barePair = /^((?:\p{L}[\p{L}.#-]*\s){1,3})\s*([+(\d].*|\S+@\S+)$/su;
  */
 export function readLine(lines: readonly string[], index: number, stacked: boolean): ReadLine {
   const line = (lines[index] ?? '').slice(0, maxLine);
-  if (line.includes('\t'))
-    return { pairs: readCells(line.split('\t').map((cell) => cell.trim())), consumed: 0 };
-  const parts = splitAtLabels(strip(line));
-  const pairs = parts.map(readPart).filter((pair) => pair !== undefined);
+  const cells = cellsOf(line);
+  if (cells.length > 1) return { pairs: readCells(cells), consumed: 0 };
+  const pairs = readParts(strip(line));
   const last = pairs.at(-1);
   if (last?.label === undefined || last.value !== '') return { pairs, consumed: 0 };
-  const isName =
-    last.label.kind === 'firstName' || last.label.kind === 'lastName' || last.label.kind === 'fullName';
+  const isName = /^(first|last|full)Name$/.test(last.label.kind);
   const below = valueBelow(lines, index, isName && !stacked ? 1 : 2);
   return { pairs: [...pairs.slice(0, -1), { ...last, value: below.value }], consumed: below.consumed };
 }
@@ -53,45 +60,43 @@ export function isStacked(lines: readonly string[]): boolean {
   return lone > beside;
 }
 
+/** Whether a line is a known label or begins with one: such a line is never the value of the label above. */
+export function isFieldLine(line: string): boolean {
+  return readPart(strip(cellsOf(line.slice(0, maxLine))[0] ?? ''))?.label !== undefined;
+}
+
 /** A row's cells: parted by tabs (HTML tables, as html-lines.ts renders them) or by bars. */
 export function cellsOf(line: string): string[] {
-  if (line.includes('\t')) return line.split('\t').map((cell) => cell.trim());
-  if (!line.includes('|')) return [line];
-  return line
-    .replace(/^[\s>]*\||\|\s*$/g, '')
-    .split('|')
-    .map((cell) => cell.trim());
+  const bars = line.includes('\t') ? undefined : line.replace(/^[\s>]*\||\|\s*$/g, '');
+  return (bars === undefined ? line.split('\t') : bars.split('|')).map((cell) => cell.trim());
 }
 
 function strip(line: string): string {
   return line.replace(decoration, '').trimEnd();
 }
 
-/** Whether a line is a known label or begins with one: such a line is never the value of the label above. */
-export function isFieldLine(line: string): boolean {
-  const text = strip(line.slice(0, maxLine));
-  const [first = ''] = text.split('\t');
-  return readPart(first)?.label !== undefined;
+/** All pairs on one line of text. */
+function readParts(text: string): Pair[] {
+  return splitAtLabels(text).flatMap((part) => readPart(part) ?? []);
 }
 
-/** `label: value`, `label - value`, `label   value`, `Phone (212) …`, or a lone label; unknown ones with colon only. */
+/** `label: value`, a lone label, or one of the other shapes; a label that we don't know needs its colon. */
 function readPart(text: string): Pair | undefined {
   const [, before = '', after = ''] = colonPair.exec(text) ?? [];
-  const beside = before !== '' && isLabelLike(before) ? labelled(before, after) : undefined;
+  const beside = before !== '' && isLabelLike(before) ? toPair(before, after) : undefined;
   if (beside?.label) return beside;
   const lone = labelOf(text);
   if (lone) return { label: lone, key: lone.key, value: '' };
-  for (const shape of [dashPair, gapPair, barePair]) {
-    const [, name = '', value = ''] = shape.exec(text) ?? [];
-    const { label, ...pair } = labelled(name, value);
-    if (label && (shape !== barePair || label.kind === 'phone' || label.kind === 'email'))
-      return { label, ...pair };
+  for (const { pattern, kinds } of shapes) {
+    const [, name = '', value = ''] = pattern.exec(text) ?? [];
+    const pair = name === '' ? undefined : toPair(name, value);
+    if (pair?.label && (kinds === undefined || kinds.includes(pair.label.kind))) return pair;
   }
   return beside;
 }
 
-function labelled(name: string, value: string): Pair {
-  const label = name === '' ? undefined : labelOf(name);
+function toPair(name: string, value: string): Pair {
+  const label = labelOf(name);
   return { ...(label && { label }), key: label?.key ?? normaliseLabel(name), value: tidyValue(value) };
 }
 
@@ -100,10 +105,8 @@ function isLabelLike(text: string): boolean {
 }
 
 function tidyValue(text: string): string {
-  return text
-    .slice(0, maxValue)
-    .replace(/[\s/|;•·]+$/, '')
-    .trim();
+  const end = /[\s/|;•·]+$/;
+  return text.slice(0, maxValue).replace(end, '').trim();
 }
 
 /** The value of a lone label: the next line, unless that is a label itself or an explicitly empty cell. */
@@ -115,7 +118,7 @@ function valueBelow(
   for (let next = index + 1; next <= index + reach && next < lines.length; next++) {
     const line = (lines[next] ?? '').slice(0, maxLine);
     if (line === '') continue;
-    if (line.trim() === '' || line.includes('\t') || isFieldLine(line) || readPart(strip(line))) break;
+    if (line.trim() === '' || cellsOf(line).length > 1 || readPart(strip(line))) break;
     return { value: tidyValue(line), consumed: next - index };
   }
   return { value: '', consumed: 0 };
@@ -125,38 +128,31 @@ const headings = /^(name|field|field name|label|question|key|item)$/;
 const valueHeadings = /^(value|values|answer|answers|response|details|your answer|submission|entry)$/;
 
 /** A table row: label beside value, once or several times; a `Name | Value` heading says nothing. */
-function readCells(cells: string[]): Pair[] {
-  if (headings.test(normaliseLabel(cells[0] ?? '')) && valueHeadings.test(normaliseLabel(cells[1] ?? '')))
-    return [];
+function readCells(cells: readonly string[]): Pair[] {
+  const [first = '', second = ''] = cells.map(normaliseLabel);
+  if (headings.test(first) && valueHeadings.test(second)) return [];
   const pairs: Pair[] = [];
-  for (let index = 0; index < cells.length; index++) {
+  let index = 0;
+  while (index < cells.length) {
     const cell = strip(cells[index] ?? '');
-    if (cell === '') continue;
-    const label = labelOf(cell);
-    const isFirst = pairs.length === 0;
-    const namesNext = isFirst && index + 1 < cells.length && !isFieldLine(cells[index + 1] ?? '');
-    if (label || (namesNext && !readPart(cell))) {
+    const here = cell === '' ? [] : readParts(cell);
+    const open = here.at(-1);
+    if (open ? open.value === '' : cell !== '' && pairs.length === 0 && namesNext(cells, index)) {
       const spacer = cells[index + 1] === '' && cells[index + 2] !== undefined ? 1 : 0;
-      const value = cells[index + 1 + spacer] ?? '';
-      pairs.push({
-        ...(label && { label }),
-        key: normaliseLabel(cell),
-        value: tidyValue(value.replace(/^[:：\-–]\s*/, '')),
-      });
-      index += 1 + spacer;
+      const value = (cells[index + 1 + spacer] ?? '').replace(/^[:：\-–]\s*/, '');
+      pairs.push(...here.slice(0, -1), { ...(open ?? toPair(cell, '')), value: tidyValue(value) });
+      index += 2 + spacer;
     } else {
-      for (const part of splitAtLabels(cell)) {
-        const pair = readPart(part);
-        if (pair?.value !== '' && pair) pairs.push(pair);
-        else if (pair) {
-          const value = cells[index + 1] ?? '';
-          pairs.push({ ...pair, value: tidyValue(value) });
-          index += 1;
-        }
-      }
+      pairs.push(...here);
+      index += 1;
     }
   }
   return pairs;
+}
+
+/** In front, a label that we don't know still owns the next cell, unless that is a field itself. */
+function namesNext(cells: readonly string[], index: number): boolean {
+  return index + 1 < cells.length && !isFieldLine(cells[index + 1] ?? '');
 }
 
 /**
@@ -171,20 +167,22 @@ function splitAtLabels(line: string): string[] {
     const start = labelStart(line, from, index);
     from = index + 1;
     if (start === undefined) continue;
-    const label = labelOf(line.slice(start, index));
     labels += 1;
     if (start > 0) cuts.push(start);
-    if (label?.kind === 'message' || cuts.length > 40) break;
+    if (labelOf(line.slice(start, index))?.kind === 'message' || cuts.length > 40) break;
   }
   if (labels < 2) return [line];
   return cuts.map((cut, number) => strip(line.slice(cut, cuts[number + 1]))).filter((part) => part !== '');
 }
 
-/** Where the longest known label that ends at `end` begins, at most six words back. */
+/** Words begin after what is no letter, and inside text whose line breaks were lost: `AnaLast Name`. */
+const wordStart = /(?<!\p{L})[\p{L}#]|(?<=[\p{Ll}\p{N}])\p{Lu}/gu;
+
+/** Where the longest known label that ends at `end` begins, a few words back. */
 function labelStart(line: string, from: number, end: number): number | undefined {
-  const text = line.slice(Math.max(from, end - 80), end);
-  const offset = end - text.length;
-  const starts = [...text.matchAll(/[\p{L}#][^\s/|,;•]*/gu)].map((match) => match.index).slice(-6);
+  const offset = Math.max(from, end - 80);
+  const text = line.slice(offset, end);
+  const starts = [...text.matchAll(wordStart)].map((match) => match.index).slice(-8);
   const start = starts.find((position) => labelOf(text.slice(position)) !== undefined);
   return start === undefined ? undefined : offset + start;
 }

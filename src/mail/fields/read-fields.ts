@@ -40,12 +40,21 @@ const leadKinds = new Set([
   'bookingTime',
 ]);
 
-/** The lead's pairs; weak ones only if there is no name, phone or e-mail among the better ones. */
+/** The lead's pairs: doubtful ones without a better one of their kind, weak ones without any name or contact. */
 export function trustedPairs(placed: readonly PlacedPair[]): PlacedPair[] {
   const isPersonal = (pair: PlacedPair) => pair.value !== '' && (isContact(pair) || isName(pair));
   const known = placed.filter(({ trust }) => trust !== 'foreign');
   const better = known.some((pair) => pair.trust === 'lead' && isPersonal(pair));
-  return better ? known.filter((pair) => pair.trust === 'lead' || !(isContact(pair) || isName(pair))) : known;
+  return known.filter((pair) => {
+    if (pair.trust === 'lead' || !(isContact(pair) || isName(pair))) return true;
+    return pair.trust === 'weak'
+      ? !better
+      : !known.some((other) => other.trust === 'lead' && isSameKind(other, pair));
+  });
+}
+
+function isSameKind(one: PlacedPair, other: PlacedPair): boolean {
+  return one.value !== '' && one.label?.kind === other.label?.kind;
 }
 
 /** Adults before the child they book for; first and last name before one that must be split. */

@@ -1,10 +1,11 @@
 import { isStacked, type Pair, readLine } from './pairs.ts';
 
 /**
- * How far a pair may be believed to be the lead's: `weak` stands under a line of unknown meaning (a letterhead
- * or footer) and counts only when the mail has nothing better; `foreign` is the studio's, staff's or platform's.
+ * How far a pair may be believed to be the lead's. `doubtful`: below a field about the studio, so that it counts
+ * only if there is no other of its kind. `weak`: under a line of unknown meaning (a letterhead or footer), so that
+ * it counts only if the mail names nobody else. `foreign`: the studio's, the staff's or the platform's.
  */
-export type Trust = 'lead' | 'weak' | 'foreign';
+export type Trust = 'lead' | 'doubtful' | 'weak' | 'foreign';
 
 export interface PlacedPair extends Pair {
   trust: Trust;
@@ -127,10 +128,17 @@ function judge(
     if (inherited === 'foreign' || (heading && pair.line > heading.line)) return 'foreign';
     if (pair.label?.explicit) return 'lead';
     if (isFooter && pair.line > footer.line) return 'foreign';
-    return weak ? 'weak' : 'lead';
+    if (weak) return 'weak';
+    return isContact(pair) && followsForeign(pairs, pair) ? 'doubtful' : 'lead';
   };
   const headsNext = heading !== undefined && !pairs.some(({ line }) => line > heading.line);
   return { trust, passesOn: headsNext ? 'foreign' : isFooter || weak ? 'weak' : 'lead' };
+}
+
+/** `Location: Riverside`, `Phone: …`: nearer to a field about the studio than to the lead's name. */
+function followsForeign(pairs: readonly LinedPair[], contact: LinedPair): boolean {
+  const before = pairs.slice(0, pairs.indexOf(contact)).reverse();
+  return before.find((pair) => isName(pair) || pair.label?.kind === 'foreign')?.label?.kind === 'foreign';
 }
 
 /**

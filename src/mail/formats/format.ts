@@ -7,8 +7,8 @@ export interface LeadMail {
   subject: string;
   from: string;
   fromName: string;
-  /** A Reply-To that differs from From: some forms name the visitor only there. */
-  hasReplyTo: boolean;
+  /** Reply-To where it differs from From, of a mail that is no forward; else empty. */
+  replyTo: string;
   lines: readonly string[];
   /** The body as it was sent: HTML or XML with its tags. */
   markup: string;

@@ -10,6 +10,7 @@ import { gravityForms } from './gravity-forms.ts';
 import { hubspot } from './hubspot.ts';
 import { machineBlock } from './machine-block.ts';
 import { metaLead } from './meta-lead.ts';
+import { replyToOnly } from './reply-to.ts';
 import { servicePlatform } from './service-platform.ts';
 import { squarespace } from './squarespace.ts';
 import { swimSchool } from './swim-school.ts';
@@ -36,4 +37,5 @@ export const formats: readonly LeadFormat[] = [
   { name: 'web-lead', read: webLead },
   { name: 'html-table', read: htmlTable },
   { name: 'labelled-text', read: labelledText },
+  { name: 'reply-to', read: replyToOnly },
 ];
