@@ -38,8 +38,12 @@ export function launch(stageName: string): Launch {
 
 function synthesize(stageName: string, directory: string): Promise<StackTemplate[]> {
   const script = fileURLToPath(new URL('synthesis.ts', import.meta.url));
-  // `advanced` brings Maps over.
-  const child = fork(script, [stageName, directory], { serialization: 'advanced' });
+  const child = fork(script, [stageName, directory], {
+    // Standard output belongs to the run's own result.
+    stdio: ['ignore', process.stderr, process.stderr, 'ipc'],
+    // Brings Maps over.
+    serialization: 'advanced',
+  });
   return new Promise((resolve, reject) => {
     child.once('message', (stacks) => resolve(stacks as unknown as StackTemplate[]));
     child.once('error', reject);

@@ -19,10 +19,9 @@ export interface PageContent {
 const style = `
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
   body { margin: 0 auto; max-width: 80rem; padding: 1rem; }
-  section { overflow-x: auto; }
   table { border-collapse: collapse; margin: 0.5rem 0 1.5rem; width: 100%; }
   caption { text-align: start; }
-  th, td { border: 1px solid #8886; padding: 0.25rem 0.5rem; text-align: start; vertical-align: top; }
+  th, td { border: 1px solid #8886; padding: 0.25rem 0.5rem; text-align: start; vertical-align: top; overflow-wrap: anywhere; }
   pre { max-height: 24rem; overflow: auto; border: 1px solid #8886; padding: 0.5rem; }
   button { font: inherit; padding: 0.25rem 0.75rem; }
 `;
