@@ -155,6 +155,27 @@ describe('one call', () => {
   });
 });
 
+describe('after a 401', () => {
+  const unauthorized = { kind: 'status', status: 401, errorCode: 'OAU-213' } as const;
+  beforeEach(async () => {
+    await fetchCallLog();
+    simulator.clock.advance(60_000);
+    simulator.faults.add({ surface: 'account_call_log', fault: unauthorized });
+  });
+
+  it('the second request takes a slot of its own', async () => {
+    expect((await fetchCallLog()).kind).toBe('ok');
+    expect(requests('account_call_log')).toHaveLength(3);
+    expect(await fetchCallLog()).toMatchObject({ kind: 'no_slot', waitSeconds: 8 });
+  });
+
+  it('there is no second request without a slot', async () => {
+    await container.gate.take({ owner: accountId, group: 'heavy' });
+    expect(await fetchCallLog()).toMatchObject({ kind: 'no_slot', group: 'heavy', waitSeconds: 8 });
+    expect(requests('account_call_log')).toHaveLength(2);
+  });
+});
+
 describe('rate limits in log and metrics', () => {
   it('reports limit and remaining by account and surface', async () => {
     await fetchCallLog();
@@ -195,6 +216,28 @@ describe('rate limits in log and metrics', () => {
     simulator.limiter.setRule('heavy', { limit: 40 });
     await fetchCallLog();
     expect(await container.gate.status({ owner: accountId, group: 'heavy' })).toMatchObject({ limit: 40 });
+  });
+});
+
+describe('an answer of another rate-limit group than expected', () => {
+  const body = JSON.stringify({ records: [] });
+
+  it('teaches our bucket nothing', async () => {
+    const headers = { 'x-rate-limit-group': 'Medium', 'x-rate-limit-limit': '40' };
+    const fault = { kind: 'status', status: 200, body, contentType: 'application/json', headers } as const;
+    simulator.faults.add({ surface: 'account_call_log', fault });
+    await fetchCallLog();
+    expect((await container.gate.status({ owner: accountId, group: 'heavy' })).limit).toBe(10);
+  });
+
+  it('closes both when it is a 429', async () => {
+    const headers = { 'x-rate-limit-group': 'Medium', 'retry-after': '90' };
+    simulator.faults.add({ surface: 'account_call_log', fault: { kind: 'status', status: 429, headers } });
+    expect(await fetchCallLog()).toMatchObject({ kind: 'rate_limited', group: 'medium' });
+    for (const group of ['heavy', 'medium'] as const) {
+      const { closedUntil } = await container.gate.status({ owner: accountId, group });
+      expect(closedUntil).toEqual(new Date(simulator.clock.now().getTime() + 90_000));
+    }
   });
 });
 
