@@ -60,7 +60,7 @@ export const leadCreatedEnvelopeSchema = z.object({
 const publishGuardFields = ['phone', 'franchiseId', 'accountId', 'storeId'] as const;
 
 /** The guard fields that the stored lead lacks: empty means it may be published. */
-function missingGuardFields(
+export function missingGuardFields(
   lead: Record<(typeof publishGuardFields)[number], string | null>,
 ): string[] {
   return publishGuardFields.filter((field) => !lead[field]);

@@ -99,7 +99,12 @@ async function findStore(
   }
 }
 
-function toRecord(parsed: ParsedMail, position: MailPosition, match: StoreMatch | undefined): MailRecord {
+/** The parsed mail as it is stored: its line in the ledger, and its lead where it tells of one. */
+export function toRecord(
+  parsed: ParsedMail,
+  position: MailPosition,
+  match: StoreMatch | undefined,
+): MailRecord {
   const { outcome, reason, format, fields, mailKey, messageId, subject, rawDate } = parsed;
   const carriesLead = outcome === 'lead' || outcome === 'cancellation';
   return {

@@ -1,0 +1,63 @@
+import { SSMProvider } from '@aws-lambda-powertools/parameters/ssm';
+import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
+import { parseQuietHours, parseTimeZone, resolveContactHours } from '../contacts/contact-hours.ts';
+import type { Database } from '../db/client.ts';
+import { createStageDatabase } from '../db/stage-database.ts';
+import type { Store } from '../leads/store.ts';
+import { createStoreDirectory, type StoreDirectory } from '../leads/store-directory.ts';
+import { createStoresTable } from '../leads/stores-table.ts';
+import { parseImapSettings } from '../mail/imap-settings.ts';
+import type { ImapSettings } from '../mail/mailbox.ts';
+import { awsClientConfig } from '../platform/aws-client-config.ts';
+import { systemClock } from '../platform/clock.ts';
+import { createEventBus, type EventBus } from '../platform/events.ts';
+import type { Log } from '../platform/logger.ts';
+import { createParameters } from '../platform/parameters.ts';
+import type { Deployment, Side, StageSettings } from './deployment.ts';
+import { type OperatorQueue, openQueue } from './queues.ts';
+
+/** The account's own bus, on which the poller publishes. */
+const busName = 'default';
+const databaseLimitMs = 20_000;
+
+/** A deployed stage with the operator's own credentials (the SDK's default chain). Nothing is opened before it is used. */
+export interface StageAccess {
+  settings: StageSettings;
+  /** Runs idempotent work on the stage's Neon, for 20 seconds at most. */
+  neon<T>(work: (db: Database) => Promise<T>): Promise<T>;
+  directory: StoreDirectory;
+  bus: EventBus;
+  imap(): Promise<ImapSettings>;
+  queue(base: string, side: Side): Promise<OperatorQueue>;
+  /** Where the store's people live; of no store the stage's own. */
+  timeZoneOf(store: Store | undefined): string;
+}
+
+export function openStage(
+  { regions, physicalName }: Deployment,
+  settings: StageSettings,
+  log: Log,
+): StageAccess {
+  const { name, imapParameter, neonUrlParameter, stores } = settings;
+  const inLeads = { ...awsClientConfig, region: regions.leads };
+  const parameters = createParameters(new SSMProvider({ clientConfig: inLeads }));
+  const neon = createStageDatabase(parameters, neonUrlParameter);
+  const directory = createStoreDirectory(
+    createStoresTable(stores.tableName, stores.region),
+    systemClock,
+    log,
+  );
+  const defaultHours = {
+    timeZone: parseTimeZone(settings.defaultTimeZone),
+    quietHours: parseQuietHours(settings.quietHours),
+  };
+  return {
+    settings,
+    neon: (work) => neon.run(work, new Date(Date.now() + databaseLimitMs)),
+    directory,
+    bus: createEventBus(busName, new EventBridgeClient(inLeads)),
+    imap: async () => parseImapSettings(await parameters.get(imapParameter)),
+    queue: (base, side) => openQueue(physicalName(base, name, regions[side]), regions[side]),
+    timeZoneOf: (store) => resolveContactHours(store, defaultHours).hours.timeZone,
+  };
+}
