@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import type { EventSourceMappingPlan } from './assembly/event-source-mappings.ts';
+import { decide } from './assembly/iam.ts';
 import type { QueuePlan } from './assembly/queues.ts';
 import type { RolePlan } from './assembly/roles.ts';
-import { decide } from './iam.ts';
 import type { Journal } from './journal.ts';
 import type { LocalFunction } from './runtime/function.ts';
 import type { InvocationResult } from './runtime/runtime-api.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { decide } from './iam.ts';
+import { decide } from './assembly/iam.ts';
 import type { Journal } from './journal.ts';
 import {
   type AwsAnswer,

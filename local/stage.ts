@@ -3,6 +3,7 @@ import { planStage, type StagePlan } from './assembly/stage-plan.ts';
 import type { TablePlan } from './assembly/tables.ts';
 import type { StackTemplate } from './assembly/template.ts';
 import { createEventBuses, type EventBuses } from './event-bus/bus.ts';
+import { createEvents } from './event-bus/events-service.ts';
 import { busTarget, deadLetterQueue, functionTarget, queueTarget } from './event-bus/targets.ts';
 import { checkMapping, type EventSource, startEventSource } from './event-sources.ts';
 import { type Gateway, startGateway } from './gateway.ts';
@@ -11,7 +12,6 @@ import { createFunction, type LocalFunction } from './runtime/function.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
 import type { Caller } from './services/aws-service.ts';
 import { startTables, type Tables } from './services/dynamodb.ts';
-import { createEvents } from './services/events.ts';
 import { type Queues, startQueues } from './services/sqs.ts';
 import { createParameterStore, type ParameterValues } from './services/ssm.ts';
 

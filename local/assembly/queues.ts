@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parsePolicy, type Statement } from '../iam.ts';
+import { parsePolicy, type Statement } from './iam.ts';
 import type { Surroundings } from './intrinsics.ts';
 import { ignored, namedResourcesOfType, resourcesOfType } from './resources.ts';
 import { type Json, localAccount, type StackTemplate } from './template.ts';

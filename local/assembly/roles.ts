@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { parsePolicy, type Statement } from '../iam.ts';
+import { parsePolicy, type Statement } from './iam.ts';
 import { type Surroundings, TemplateError } from './intrinsics.ts';
 import { ignored, namedResourcesOfType, resourcesOfType } from './resources.ts';
 import type { Json, StackTemplate } from './template.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type EventPattern, parsePattern } from '../event-bus/pattern.ts';
+import { type EventPattern, parsePattern } from './event-pattern.ts';
 import { type Surroundings, TemplateError } from './intrinsics.ts';
 import { ignored, namedResourcesOfType, resourcesOfType } from './resources.ts';
 import type { Json, StackTemplate } from './template.ts';

@@ -1,6 +1,6 @@
+import { type AccessRequest, decide } from '../assembly/iam.ts';
 import type { RolePlan } from '../assembly/roles.ts';
 import type { PermissionPlan } from '../assembly/rules.ts';
-import { type AccessRequest, decide } from '../iam.ts';
 import type { MessageAttribute, Queues } from '../services/sqs.ts';
 import { type DeadLetter, type DeliverToTarget, DeliveryError, type EventBuses } from './bus.ts';
 

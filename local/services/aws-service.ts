@@ -1,5 +1,5 @@
+import type { AccessRequest, Statement } from '../assembly/iam.ts';
 import type { RolePlan } from '../assembly/roles.ts';
-import type { AccessRequest, Statement } from '../iam.ts';
 
 /** Who calls, recognised by the access key. */
 export interface Caller {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parsePattern } from '../../local/assembly/event-pattern.ts';
 import type { Json } from '../../local/assembly/template.ts';
-import { parsePattern } from '../../local/event-bus/pattern.ts';
 
 const matches = (pattern: Json, event: Json) => parsePattern(pattern, 'Stack/Rule').matches(event);
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { type AccessRequest, decide, parsePolicy } from '../../local/assembly/iam.ts';
 import type { Json } from '../../local/assembly/template.ts';
-import { type AccessRequest, decide, parsePolicy } from '../../local/iam.ts';
 
 const queue = 'arn:aws:sqs:us-east-1:000000000000:work';
 const rule = 'arn:aws:events:us-east-1:000000000000:rule/Lead';

@@ -1,5 +1,5 @@
-import { TemplateError } from '../assembly/intrinsics.ts';
-import type { Json } from '../assembly/template.ts';
+import { TemplateError } from './intrinsics.ts';
+import type { Json } from './template.ts';
 
 /** Says whether an event (or a part of one) matches. */
 type Matcher = (value: Json | undefined) => boolean;

@@ -1,5 +1,4 @@
 import { type Json, localAccount } from '../assembly/template.ts';
-import { type EventBuses, envelope } from '../event-bus/bus.ts';
 import {
   type AwsCall,
   type AwsService,
@@ -7,7 +6,8 @@ import {
   awsJson,
   type Need,
   UnknownOperationError,
-} from './aws-service.ts';
+} from '../services/aws-service.ts';
+import { type EventBuses, envelope } from './bus.ts';
 
 interface Entry {
   EventBusName?: string;

@@ -1,5 +1,5 @@
-import { TemplateError } from './assembly/intrinsics.ts';
-import type { Json } from './assembly/template.ts';
+import { TemplateError } from './intrinsics.ts';
+import type { Json } from './template.ts';
 
 /** One statement of an identity or resource policy. */
 export interface Statement {
