@@ -115,7 +115,7 @@ export function createTokens({ state, gate, accounts, login, clock, log, meter }
     const token: SharedToken = {
       kind: 'token',
       accessToken,
-      renewAt: requestedAt + renewAtShare * expiresInSeconds * 1000,
+      renewAt: requestedAt + Math.floor(renewAtShare * expiresInSeconds * 1000),
       expiresAt: requestedAt + expiresInSeconds * 1000,
     };
     const written = await writeItem(state, pk, leased, {
