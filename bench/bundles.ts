@@ -1,0 +1,114 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { buildSync, type Metafile } from 'esbuild';
+import { bundleHandlers, bundleOptions, handlerNames } from '../lib/bundle.ts';
+import { librariesAlone } from './libraries-alone.ts';
+import { median, type Report, ratio } from './report.ts';
+
+const starts = 9;
+const root = path.join(import.meta.dirname, '..');
+
+interface Bundle {
+  bytes: number;
+  gzipBytes: number;
+  /** One a fresh process, in milliseconds. */
+  importMs: number[];
+}
+
+/** Size and import time of each function's bundle against one of the same exports of the same libraries. */
+export async function measureBundles(): Promise<Report> {
+  const outdir = mkdtempSync(path.join(tmpdir(), 'callytics-bench-'));
+  try {
+    const { directories, metafile } = bundleHandlers(outdir);
+    const rows = [];
+    for (const name of handlerNames()) {
+      const file = path.join(directories(name), 'index.mjs');
+      const inputs = inputsOf(metafile, file);
+      const librariesFile = path.join(outdir, `${name}-libraries.mjs`);
+      buildSync({
+        ...bundleOptions,
+        stdin: { contents: await librariesAlone(Object.keys(inputs)), resolveDir: root },
+        outfile: librariesFile,
+      });
+      const [bundle, libraries] = measurePair(file, librariesFile);
+      rows.push([
+        name,
+        kilobytes(bundle.bytes),
+        ratio([bundle.bytes], [libraries.bytes]),
+        kilobytes(bundle.gzipBytes),
+        ratio([bundle.gzipBytes], [libraries.gzipBytes]),
+        median(bundle.importMs).toFixed(0),
+        ratio(bundle.importMs, libraries.importMs),
+        largest(inputs),
+      ]);
+    }
+    return {
+      title: 'Bundles',
+      notes: [
+        `Against a bundle of the same exports of the same libraries. Import time: medians of ${starts} fresh Node.js processes.`,
+      ],
+      columns: ['', 'KB', 'size', 'KB gzip', 'size', 'import ms', 'time', 'largest parts, KB'],
+      rows,
+    };
+  } finally {
+    rmSync(outdir, { recursive: true, force: true });
+  }
+}
+
+type Inputs = Metafile['outputs'][string]['inputs'];
+
+function inputsOf(metafile: Metafile, file: string): Inputs {
+  const output = metafile.outputs[path.relative(root, file)];
+  if (!output) throw new Error(`esbuild made no ${file}`);
+  return output.inputs;
+}
+
+/** In turns, so that both meet the same load. */
+function measurePair(file: string, librariesFile: string): [Bundle, Bundle] {
+  const bundles: [Bundle, Bundle] = [sizes(file), sizes(librariesFile)];
+  // The first process finds the files on the disk, the others in memory.
+  for (let start = 0; start <= starts; start++) {
+    const times = [importTime(file), importTime(librariesFile)] as const;
+    if (start === 0) continue;
+    bundles[0].importMs.push(times[0]);
+    bundles[1].importMs.push(times[1]);
+  }
+  return bundles;
+}
+
+function sizes(file: string): Bundle {
+  const code = readFileSync(file);
+  return { bytes: code.length, gzipBytes: gzipSync(code, { level: 9 }).length, importMs: [] };
+}
+
+function importTime(file: string): number {
+  const probe = `${file}.probe.mjs`;
+  writeFileSync(
+    probe,
+    `const start = performance.now();\nawait import('./${path.basename(file)}');\nconsole.log(performance.now() - start);\nprocess.exit();\n`,
+  );
+  const { status, stdout, stderr } = spawnSync(process.execPath, [probe], { encoding: 'utf8', env: {} });
+  if (status !== 0) throw new Error(`${file} can't be imported: ${stderr}`);
+  return Number(stdout);
+}
+
+/** Packages by what they take of the bundle; our own code as one of them. */
+function largest(inputs: Inputs): string {
+  const bytes = new Map<string, number>();
+  for (const [file, { bytesInOutput }] of Object.entries(inputs)) {
+    const owner = /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? 'own code';
+    bytes.set(owner, (bytes.get(owner) ?? 0) + bytesInOutput);
+  }
+  return [...bytes]
+    .sort(([, left], [, right]) => right - left)
+    .slice(0, 5)
+    .map(([owner, size]) => `${owner} ${kilobytes(size)}`)
+    .join(', ');
+}
+
+function kilobytes(bytes: number): string {
+  return (bytes / 1000).toFixed(0);
+}
