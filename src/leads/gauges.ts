@@ -10,7 +10,7 @@ import { countLeadsWithoutTimeline } from './ledger.ts';
 const timelineDueMs = 30 * 60_000;
 
 /** When the newest mail with a lead was written, or undefined when there never was one. */
-export async function lastLeadAt(db: Database): Promise<Date | undefined> {
+async function lastLeadAt(db: Database): Promise<Date | undefined> {
   const [row] = await db
     .select({ recordedAt: leadMails.recordedAt })
     .from(leadMails)
