@@ -5,7 +5,7 @@ import { cleanLine, cutText } from './clean-text.ts';
 import { findLead, nothingFound } from './find-lead.ts';
 import { mailKey } from './mail-key.ts';
 import type { MailReason, ParsedMail } from './parsed-mail.ts';
-import { type Finding, firstAddress } from './read-body.ts';
+import { type Finding, sendersOf } from './read-body.ts';
 import { headerOf, readHeaders, readSource } from './read-source.ts';
 import { readRecipients } from './recipients.ts';
 import type { SourceMail } from './source-mail.ts';
@@ -63,8 +63,7 @@ function reasonWithoutFormat({ partTypes }: SourceMail, finding: Finding): MailR
 
 /** All that a mail says of itself, as the lead that it may turn out to be. */
 function describe(source: Buffer, { mail, bodies, embedded }: SourceMail, finding: Finding): ParsedMail {
-  const from = firstAddress(mail.from);
-  const replyTo = firstAddress(mail.replyTo);
+  const { from, replyTo } = sendersOf(mail);
   const messageId = cutText(cleanLine(mail.messageId ?? ''), maxHeader);
   const subject = cutText(cleanLine(mail.subject ?? ''), maxHeader);
   const rawDate = headerOf(mail, 'date');
@@ -76,7 +75,7 @@ function describe(source: Buffer, { mail, bodies, embedded }: SourceMail, findin
     ...(messageId && { messageId }),
     ...(subject && { subject }),
     ...(from && { from }),
-    ...(replyTo && replyTo !== from && { replyTo }),
+    ...(replyTo && { replyTo }),
     recipients: readRecipients(mail, finding.originalRecipients),
     fields: finding.reading?.kind === 'lead' ? finding.reading.fields : {},
     ...(finding.forwarded && { forwarded: finding.forwarded }),

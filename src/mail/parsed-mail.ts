@@ -73,7 +73,7 @@ export interface ParsedMail {
   subject?: string;
   /** Address of From, lower-cased. */
   from?: string;
-  /** Address of Reply-To where it differs from From, lower-cased. */
+  /** Address of Reply-To where it differs from From and is none of ours, lower-cased. */
   replyTo?: string;
   /** In look-up order, without doubles. */
   recipients: Recipient[];

@@ -91,7 +91,9 @@ function isTextual(part: Attachment): boolean {
   const named = /\.(adf|xml|txt|html?)$/i.test(part.filename ?? '');
   return (
     named ||
-    /^(text(\/(plain|html|xml|x-adf))?|application\/(x-adf(\+xml)?|adf\+xml|xml))$/i.test(part.contentType)
+    /^(text(\/(plain|html|xml|x-adf|enriched))?|application\/(x-adf(\+xml)?|adf\+xml|xml))$/i.test(
+      part.contentType,
+    )
   );
 }
 

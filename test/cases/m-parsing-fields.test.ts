@@ -47,6 +47,17 @@ describe('M44 the visitor only in Reply-To', () => {
     }
   });
 
+  it("M44 the store's own address is no visitor", async () => {
+    const own = {
+      ...headers,
+      To: 'riverside@leads.example',
+      'Reply-To': 'Riverside <riverside@leads.example>',
+    };
+    const parsed = await parse({ headers: own, text: 'Name: Ana Lopez\nPhone: 212-555-0147' });
+    expect(parsed).toMatchObject({ outcome: 'lead', fields: { firstName: 'Ana', phone: '+12125550147' } });
+    expect(parsed).not.toHaveProperty('replyTo');
+  });
+
   it('M44 a Reply-To equal to From says nothing', async () => {
     const same = { ...headers, 'Reply-To': 'WordPress@gym.example' };
     const parsed = await parse({ headers: same, text: 'Name: Ana Lopez\nMessage: hi' });

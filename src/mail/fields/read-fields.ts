@@ -73,7 +73,8 @@ function readPerson(pairs: readonly PlacedPair[]): PersonName {
 }
 
 function readContact(pairs: readonly PlacedPair[], country: CountryCode): LeadFields {
-  const email = firstResult(pairs, 'email', readEmail);
+  // `Contact: Ana Lopez <ana@x.example>` names both.
+  const email = firstResult(pairs, 'email', readEmail) ?? firstResult(pairs, 'fullName', readEmail);
   const phone = firstResult(pairs, 'phone', (value) => readPhone(value, country));
   const raw = pairs.find(
     ({ label, value }) => label?.kind === 'phone' && value !== '' && !isPlaceholder(value),
