@@ -31,6 +31,7 @@ CREATE TABLE "calls" (
 	"franchise_id" text,
 	"extension_ids" text[] DEFAULT '{}' NOT NULL,
 	"started_at" timestamp (3) with time zone NOT NULL,
+	"untold" jsonb DEFAULT '{}'::jsonb NOT NULL,
 	"status" text NOT NULL,
 	"ended_at" timestamp (3) with time zone,
 	"last_sequence" bigint DEFAULT -1 NOT NULL,

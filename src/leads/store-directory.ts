@@ -28,6 +28,8 @@ export interface StoreMatch {
 export interface StoreDirectory {
   findByRecipients(recipients: readonly Recipient[]): Promise<StoreMatch | undefined>;
   findById(storeId: string): Promise<Store | undefined>;
+  /** The store that `choose` finds among all. */
+  find(choose: (stores: readonly Store[]) => Store | undefined): Promise<Store | undefined>;
   all(): Promise<Store[]>;
 }
 
@@ -72,6 +74,7 @@ export function createStoreDirectory(scan: ScanStores, clock: Clock, log: Log): 
   return {
     findByRecipients: (recipients) => lookUp((index) => matchRecipients(index, recipients)),
     findById: (storeId) => lookUp((index) => index.byId.get(storeId.toLowerCase())),
+    find: (choose) => lookUp((index) => choose([...index.byId.values()])),
     all: async () => [...(await load(maximumAgeMs)).byId.values()],
   };
 }

@@ -12,6 +12,7 @@ export const storeSchema = z.object({
   trackingId: z.coerce.string().optional(),
   timeZone: z.unknown().optional(),
   quietHours: z.unknown().optional(),
+  phoneNumbers: z.unknown().optional(),
 });
 export type Store = z.output<typeof storeSchema>;
 

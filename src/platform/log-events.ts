@@ -37,6 +37,11 @@ export const logEvents = {
   visibilityFailed: 'message.visibility_failed',
   leadProcessed: 'lead.processed',
   leadProcessingFailed: 'lead.processing_failed',
+  webhookAccepted: 'webhook.accepted',
+  /** A handshake, or an event that is not about a telephony session. */
+  webhookAcknowledged: 'webhook.acknowledged',
+  webhookRefused: 'webhook.refused',
+  webhookFailed: 'webhook.failed',
   ringcentralRequestStarted: 'ringcentral.request_started',
   ringcentralRequestCompleted: 'ringcentral.request_completed',
   ringcentralRateLimited: 'ringcentral.rate_limited',

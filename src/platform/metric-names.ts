@@ -30,6 +30,10 @@ export const metricUnits = {
   RetryNeonFailed: 'Count',
   RetryEventBridgeFailed: 'Count',
   LeadProcessed: 'Count',
+  WebhookAccepted: 'Count',
+  WebhookUnauthorized: 'Count',
+  /** Answered 503: the event is lost unless RingCentral sends it again. */
+  WebhookFailed: 'Count',
   /** RingCentral's own headers, with the dimensions Source, and AccountId and Source, alone. */
   RateLimitLimit: 'Count',
   RateLimitRemaining: 'Count',

@@ -90,6 +90,17 @@ describe('store look-up', () => {
     expect(scans.count).toBe(3);
   });
 
+  it('finds by any rule, with the same second look on a miss', async () => {
+    const { directory, clock, items } = directoryOver([riverside]);
+    const findHarbor = () =>
+      directory.find((stores) => stores.find(({ franchise }) => franchise === 'orangeTheory-0777'));
+    expect(await findHarbor()).toBeUndefined();
+    items.push(harbor);
+    expect(await findHarbor()).toBeUndefined();
+    clock.advance(61_000);
+    expect((await findHarbor())?.storeId).toBe(harbor.storeId);
+  });
+
   it('never takes a failed scan for a miss: stale cache, else a rejection', async () => {
     const cold = directoryOver([riverside]);
     cold.scans.fail = true;

@@ -33,6 +33,18 @@ export const nextSteps = [
   'transcription',
 ] as const;
 
+/** One event of one party. */
+export interface StateChange {
+  partyId: string;
+  sequence: number;
+  status: string;
+  reason: string | null;
+  direction: string | null;
+  extensionId: string | null;
+  /** ISO 8601. */
+  eventTime: string;
+}
+
 /**
  * One telephony session. Several writers: the lifecycle (webhooks) writes what comes before `call_log_status`,
  * the call log and what follows from it write the rest.
@@ -64,6 +76,9 @@ export const calls = pgTable(
     /** Every extension that an event named, sorted: whose call log may be asked when the account's is forbidden. */
     extensionIds: text('extension_ids').array().notNull().default(sql`'{}'`),
     startedAt: instant('started_at').notNull(),
+
+    /** State changes that no timeline can tell yet, since nobody has named the session's contact and store. */
+    untold: jsonb('untold').$type<Record<string, StateChange>>().notNull().default({}),
 
     // The newest event, by sequence.
     /** RingCentral's code in lower case: 'setup', 'answered', 'disconnected', … */
