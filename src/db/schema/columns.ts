@@ -25,7 +25,7 @@ export const storedAudioColumns = () => ({
 });
 
 /** `none`: not begun. `no_speech` is a normal end; `failed` has its reason beside it. */
-export const transcriptionStatuses = ['none', 'started', 'completed', 'no_speech', 'failed'] as const;
+const transcriptionStatuses = ['none', 'started', 'completed', 'no_speech', 'failed'] as const;
 
 export const transcriptionColumns = () => ({
   transcriptionJob: text('transcription_job'),
