@@ -2,6 +2,28 @@ import { readEmail } from './email.ts';
 import { splitName } from './name.ts';
 import type { PlacedPair } from './sections.ts';
 
+const things = '(?:leads|inquiries|enquiries|bookings|requests|customers|prospects|messages)';
+const surely = new RegExp(
+  `\\bdigest\\b|\\b(?:daily|weekly|monthly|morning|evening)\\b.*\\b(?:summary|recap|report|round-?up)\\b|\\b(?:[2-9]|[1-9]\\d+) (?:new |recent )?${things}\\b`,
+  'i',
+);
+const perhaps = new RegExp(
+  `\\b(?:here are|list of|your|new|today'?s|recent) (?:the |your |new )?${things}\\b`,
+  'i',
+);
+
+/**
+ * Whether subject or opening lines announce several people: by a count or the word digest, or by a plural where
+ * the text names two contacts. Then no field is safe, since people may stand there without any label.
+ */
+export function announcesSeveral(announcements: readonly string[], lines: readonly string[]): boolean {
+  if (announcements.some((text) => surely.test(text))) return true;
+  if (!announcements.some((text) => perhaps.test(text))) return false;
+  const phone = /\(?\d{3}\)?[ .-]?\d{3}[ .-]\d{4}/;
+  const contacts = lines.slice(0, 500).map((line) => readEmail(line) ?? phone.exec(line.slice(0, 300))?.[0]);
+  return new Set(contacts.filter(Boolean)).size > 1;
+}
+
 /**
  * Whether the pairs speak of several people: one label (of a name, e-mail or, in separate blocks, a phone)
  * appears again with another value. A child's names don't count: siblings are booked together.

@@ -138,7 +138,7 @@ function readCells(cells: readonly string[]): Pair[] {
     const here = cell === '' ? [] : readParts(cell);
     const open = here.at(-1);
     if (open ? open.value === '' : cell !== '' && pairs.length === 0 && namesNext(cells, index)) {
-      const spacer = cells[index + 1] === '' && cells[index + 2] !== undefined ? 1 : 0;
+      const spacer = /^[:：=–-]?$/.test(cells[index + 1] ?? ' ') && cells[index + 2] !== undefined ? 1 : 0;
       const value = (cells[index + 1 + spacer] ?? '').replace(/^[:：\-–]\s*/, '');
       pairs.push(...here.slice(0, -1), { ...(open ?? toPair(cell, '')), value: tidyValue(value) });
       index += 2 + spacer;

@@ -123,16 +123,31 @@ function judge(
   const footer = prose.find(({ text }) => footerLine.test(text));
   const isFooter = footer !== undefined && !pairs.some((pair) => isName(pair) && pair.line > footer.line);
   const headed = opening !== undefined && !footerLine.test(opening) && leadHeading.test(opening);
-  const weak = !headed && !pairs.some(isName) && (inherited === 'weak' || letterhead);
+  const impersonal = letterhead || pairs.some(({ key }) => /^(web|website|www|web site)$/.test(key));
+  const weak = !headed && !pairs.some(isName) && (inherited === 'weak' || impersonal);
   const trust = (pair: LinedPair): Trust => {
     if (inherited === 'foreign' || (heading && pair.line > heading.line)) return 'foreign';
     if (pair.label?.explicit) return 'lead';
     if (isFooter && pair.line > footer.line) return 'foreign';
-    if (weak) return 'weak';
+    if (weak || (isContact(pair) && followsBrand(prose, pairs, pair))) return 'weak';
     return isContact(pair) && followsForeign(pairs, pair) ? 'doubtful' : 'lead';
   };
   const headsNext = heading !== undefined && !pairs.some(({ line }) => line > heading.line);
   return { trust, passesOn: headsNext ? 'foreign' : isFooter || weak ? 'weak' : 'lead' };
+}
+
+const brand =
+  /\b(studio|gym|club|fitness|pilates|yoga|crossfit|swim|school|academy|cent(?:er|re)|llc|inc|ltd)\b/i;
+
+/** A business's name on a line of its own between the lead's fields and a number: a footer without a gap. */
+function followsBrand(prose: readonly ProseLine[], pairs: readonly LinedPair[], contact: LinedPair): boolean {
+  const above = prose
+    .filter(({ text, line }) => line < contact.line && brand.test(text) && text.split(/\s+/).length <= 6)
+    .at(-1);
+  return (
+    above !== undefined &&
+    !pairs.some((pair) => isName(pair) && pair.line > above.line && pair.line < contact.line)
+  );
 }
 
 /** `Location: Riverside`, `Phone: …`: nearer to a field about the studio than to the lead's name. */

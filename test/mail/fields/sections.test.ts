@@ -30,6 +30,9 @@ describe("the studio's own contact", () => {
     ['a heading of its own', '{lead}\n\nLocation Details:\n\nName: Riverside\nPhone: (212) 555-0100'],
     ['support', '{lead}\n\nNeed help?\nPhone: (800) 555-0100'],
     ['thanks', '{lead}\n\nThanks,\nPhone: (800) 555-0100'],
+    ['a line of its own without a gap', '{lead}\nHarbor Pilates Studio\nPhone: (212) 555-0100'],
+    ['one line with the web address', '{lead}\n\nPhone: (212) 555-0100 | Web: gym.example'],
+    ['a field about the studio above', 'Studio: Riverside\nPhone: (212) 555-0100\n\n{lead}\nMobile: n/a'],
     ['a platform', '{lead}\nSupport Phone: (800) 555-0100\nCustomer Service Number: (800) 555-0100'],
     [
       'staff',
@@ -85,6 +88,29 @@ describe('several people', () => {
   ])('are a digest: %j', async (text) => {
     expect(await digest(text)).toMatchObject({ outcome: 'quarantined', reason: 'digest', fields: {} });
   });
+
+  it.each([
+    ['3 new leads', 'New requests\nAna L.\nPhone: 646-555-0188\nBo C.\nEmail: bo@x.example\nCy D.'],
+    [
+      'Website',
+      'Here are your leads:\n\n1) Ana Lopez\nPhone: 646-555-0188\nEmail: ana@x.example\n\n2) Bo Chen\nEmail: bo@x.example',
+    ],
+    ['Your daily lead report', 'Name: Ana Lopez\nPhone: 212-555-0147\nAnd Bo Chen'],
+    ['Website', 'You have 2 new requests.\n\nName: Ana Lopez\nPhone: 212-555-0147'],
+  ])('are a digest where they are announced: %j', async (Subject, text) => {
+    expect(await digest(text, { Subject })).toMatchObject({
+      outcome: 'quarantined',
+      reason: 'digest',
+      fields: {},
+    });
+  });
+
+  it.each(['1 new lead', 'New leads form: Ana', 'Booking summary'])(
+    'are not announced by %j',
+    async (Subject) => {
+      expect((await digest('Name: Ana Lopez\nPhone: 212-555-0147', { Subject })).outcome).toBe('lead');
+    },
+  );
 
   it('are a digest in an HTML table, whatever the text part says', async () => {
     const html =

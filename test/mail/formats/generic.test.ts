@@ -52,6 +52,13 @@ describe('labelled-text', () => {
       'a message of several paragraphs',
       'Name: Ana Lopez\nMessage: Hello\n\nI have a question.\nPhone: (212) 555-0147\nEmail: ana@x.example',
     ],
+    ['brackets', '[Name] Ana Lopez\n[Phone] (212) 555-0147\n[Email] ana@x.example'],
+    ['dash without a blank', 'Name- Ana Lopez\nPhone- (212) 555-0147\nEmail—ana@x.example'],
+    ['JSON', '{"name": "Ana Lopez", "phone": "(212) 555-0147", "email": "ana@x.example"}'],
+    ['dots', 'Name ..... Ana Lopez\nPhone.....: (212) 555-0147\nEmail ..... ana@x.example'],
+    ['lost line breaks', 'First Name: AnaLast Name: LopezPhone: (212) 555-0147Email: ana@x.example'],
+    ['name and address together', 'Contact: Ana Lopez <ana@x.example>\nPhone: (212) 555-0147'],
+    ['no colon at all', 'Full Name Ana Lopez\nPhone (212) 555-0147\nEmail ana@x.example'],
     ['no colon before a number', 'Name: Ana Lopez\nPhone (212) 555-0147\nEmail ana@x.example'],
     ['required marks', 'Name *: Ana Lopez\nPhone (required): (212) 555-0147\nEmail*: ana@x.example'],
     [
@@ -137,6 +144,18 @@ describe('html-table', () => {
     [
       'a spacer column',
       `<table>${pairs.map(([label, value]) => `<tr><td>${label}</td><td width="10">&nbsp;</td><td>${value}</td></tr>`).join('')}</table>`,
+    ],
+    [
+      'a column of colons',
+      `<table>${pairs.map(([label, value]) => `<tr><td>${label}</td><td>:</td><td>${value}</td></tr>`).join('')}</table>`,
+    ],
+    [
+      'colons before the values',
+      `<table>${rows(pairs.map(([label, value]) => [label, `: ${value}`]))}</table>`,
+    ],
+    [
+      'spans without a gap',
+      pairs.map(([label, value]) => `<div><span>${label}</span><span>${value}</span></div>`).join(''),
     ],
     [
       'two pairs a row',
