@@ -3,6 +3,7 @@ import { buildTimelineValues, type TimelineValues } from '../contacts/timeline.t
 import type { calls, StateChange } from '../db/schema/index.ts';
 import { normaliseNumber } from '../ringcentral/numbers.ts';
 import type { TelephonyEvent, TelephonyParty } from '../ringcentral/telephony-event.ts';
+import { isTerminal, statusOf } from './party-status.ts';
 
 /** Who a call belongs to. */
 export interface CallStore {
@@ -44,14 +45,6 @@ export interface CallEvent {
   parties: readonly PlacedParty[];
 }
 
-/** The party is out of the session. "Gone": into another one (a conference, a transfer). */
-const terminalStatuses = new Set(['disconnected', 'gone']);
-
-/** Whether any party of the event has hung up: what the call log is asked for. One call has several such events. */
-export function hasDisconnected({ body }: TelephonyEvent): boolean {
-  return body.parties.some(({ status }) => statusOf(status.code) === 'disconnected');
-}
-
 /** The parties of an event. Those that receive a fax are no call, and left out. */
 export function readParties({ body }: TelephonyEvent): PartyState[] {
   return body.parties.map(readParty).filter(({ status }) => status !== 'faxreceive');
@@ -63,7 +56,7 @@ function readParty(party: TelephonyParty): PartyState {
   const numberOf = (side: TelephonyParty['from']) => normaliseNumber(side?.phoneNumber) ?? null;
   return {
     partyId: party.id,
-    status: statusOf(party.status.code),
+    status: statusOf(party),
     reason: party.status.reason ?? null,
     direction,
     fromNumber: numberOf(party.from),
@@ -80,12 +73,6 @@ function readParty(party: TelephonyParty): PartyState {
   };
 }
 
-/** Codes are compared without their case: RingCentral's documents spell them in several ways. */
-function statusOf(code: string): string {
-  const status = code.toLowerCase();
-  return status === 'vmscreening' ? 'voicemailscreening' : status;
-}
-
 function directionOf(direction: string | null | undefined): PartyState['direction'] {
   const word = direction?.toLowerCase();
   return word === 'inbound' || word === 'outbound' ? word : null;
@@ -100,7 +87,7 @@ export function buildCall({ accountId, event, parties }: CallEvent): typeof call
   const at = new Date(eventTime);
   const subject = largest(parties, rankOf);
   // One event may tell that one party has left and another one goes on: then the call goes on.
-  const newest = largest(parties, ({ status }) => (terminalStatuses.has(status) ? 0 : 1));
+  const newest = largest(parties, ({ status }) => (isTerminal(status) ? 0 : 1));
   return {
     accountId,
     telephonySessionId,
@@ -118,7 +105,7 @@ export function buildCall({ accountId, event, parties }: CallEvent): typeof call
     extensionIds: [...new Set(parties.flatMap(({ extensionIds }) => extensionIds))].sort(),
     startedAt: at,
     status: newest.status,
-    endedAt: terminalStatuses.has(newest.status) ? at : null,
+    endedAt: isTerminal(newest.status) ? at : null,
     lastSequence: sequence,
     lastPartyId: newest.partyId,
     lastEventAt: at,

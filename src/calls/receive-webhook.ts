@@ -10,8 +10,8 @@ import type { Meter } from '../platform/metrics.ts';
 import type { Queue } from '../platform/queue.ts';
 import type { Accounts, RingCentralAccount } from '../ringcentral/account.ts';
 import { type TelephonyEvent, telephonyEventSchema } from '../ringcentral/telephony-event.ts';
-import { hasDisconnected } from './lifecycle.ts';
 import { sendCallWork } from './message.ts';
+import { hasDisconnected } from './party-status.ts';
 import { isAccepted, readWebhookRequest, type WebhookRequest } from './webhook-request.ts';
 
 export interface WebhookReceiver {

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import {
   buildCall,
   buildCallTimeline,
-  hasDisconnected,
   identityOf,
   type PlacedParty,
   readParties,
@@ -96,15 +95,6 @@ describe('a party', () => {
       expect.objectContaining({ direction: null, contactPhone: null, businessNumber: null }),
     ]);
   });
-});
-
-it.each([
-  ['Disconnected', true],
-  ['disconnected', true],
-  ['Gone', false],
-  ['Answered', false],
-])('an event with a party that is %s asks for the call log: %s', (code, expected) => {
-  expect(hasDisconnected(anEvent({ code }))).toBe(expected);
 });
 
 describe('the row of an event', () => {
