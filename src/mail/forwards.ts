@@ -20,6 +20,7 @@ const maxLine = 400;
 const maxDepth = 4;
 const forwardPrefix =
   /^(?:\s*(?:\[[^\]]*\]|re|aw|ext|external)\s*:?)*\s*(?:fwd?|fw|wg|tr|rv|vs|vb|enc|i|pd|ilt|doorst)\s*:\s*(.*)$/is;
+const replyPrefix = /^\s*(?:\[[^\]]*\]\s*)*(?:re|aw|sv|antw|res)\s*:/i;
 const headerLine = /^[>\s]*\*?(from|sent|date|to|cc|subject|reply-to)\s*:\*?\s*(.*)$/i;
 const parser = new EmailForwardParser();
 
@@ -39,8 +40,10 @@ export function findForwards(lines: readonly string[], subject: string | undefin
 }
 
 function readForward(lines: readonly string[], subject: string | undefined): ForwardedMail | undefined {
-  const prepared = prepare(lines);
   const marked = forwardPrefix.exec(subject ?? '');
+  // A reply quotes the mail that it answers under the same kind of header block.
+  if (!marked && replyPrefix.test(subject ?? '')) return undefined;
+  const prepared = prepare(lines);
   const direct = parse(prepared, marked ? `Fwd: ${marked[1]}` : null);
   if (direct) return direct;
   const block = headerBlock(prepared);
@@ -59,6 +62,8 @@ function parse(lines: readonly string[], subject: string | null): ForwardedMail 
   const date = email.date?.replace(/^\*|\*$/g, '').trim();
   if ((!from && !fromName) || (!date && to.length === 0)) return undefined;
   const original = subject === null ? email.subject : originalSubject(lines);
+  // "On Tuesday Ana wrote:" begins a quotation unless the subject says that the mail is a forward.
+  if (subject === null && to.length === 0 && !original) return undefined;
   return {
     ...(from && { from }),
     ...(fromName && { fromName }),

@@ -40,10 +40,13 @@ export async function readHeaders(source: Buffer): Promise<SourceMail> {
   return takeApart(await simpleParser(Buffer.from(`${lines}\r\n\r\n`, 'latin1'), options));
 }
 
+/** Pictures written into the HTML: megabytes in front of the first word. */
+const inlineData = /\bdata:[\w/+.-]{1,100};base64,[A-Za-z0-9+/=\s]+/g;
+
 function takeApart(mail: Mail): SourceMail {
   const bodies: SourceBody[] = [
     { kind: 'text', text: cleaned(mail.text ?? '') },
-    { kind: 'html', text: cleaned(typeof mail.html === 'string' ? mail.html : '') },
+    { kind: 'html', text: cleaned(typeof mail.html === 'string' ? mail.html.replace(inlineData, '') : '') },
     ...mail.attachments
       .filter(isTextual)
       .slice(0, maxTextAttachments)
