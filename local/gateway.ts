@@ -44,7 +44,6 @@ export async function startGateway(journal: Journal): Promise<Gateway> {
     if (!service) throw new UnknownOperationError(target.service, `${request.method} ${request.url}`);
     const raw = await buffer(request);
     const call: AwsCall = {
-      service: target.service,
       region: target.region,
       operation: operationOf(request),
       body: JSON.parse(raw.toString('utf8') || '{}'),

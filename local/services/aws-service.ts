@@ -9,8 +9,6 @@ export interface Caller {
 
 /** One signed request of an AWS SDK. */
 export interface AwsCall {
-  /** From the signature's scope, as `sqs`. */
-  service: string;
   region: string;
   /** From X-Amz-Target, as `SendMessage`. */
   operation: string;
