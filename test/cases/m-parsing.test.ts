@@ -367,6 +367,12 @@ describe('M38 mails made to cost time', () => {
       }),
     ],
     [
+      'a 3 MB picture in the HTML before the lead',
+      mailSource({
+        html: `<img src="data:image/png;base64,${'iVBORw0KGgo'.repeat(270_000)}"><p>${baseText.replaceAll('\n', '<br>')}</p>`,
+      }),
+    ],
+    [
       '990 parts',
       rawMail(
         multipart('mixed'),

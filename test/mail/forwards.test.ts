@@ -198,6 +198,21 @@ describe('a message forwarded as an attachment', () => {
 
 describe('what is no forward', () => {
   it.each([
+    [
+      'a quotation',
+      'Re: Website',
+      'Email: ana@x.example\nPhone: 212-555-0147\n\nOn Tue, Nov 3, 2026, "Web" <web@forms.example> wrote:\n> Thanks',
+    ],
+    [
+      'a quotation under another subject',
+      'Website',
+      'Email: ana@x.example\nPhone: 212-555-0147\n\nOn Tue, Nov 3, 2026, "Web" <web@forms.example> wrote:\n> Thanks',
+    ],
+    [
+      'a reply in Outlook',
+      'RE: Website',
+      'Email: ana@x.example\nPhone: 212-555-0147\n\nFrom: Web <web@forms.example>\nSent: Tuesday, November 3, 2026 9:15 AM\nTo: ana@x.example\nSubject: Website\n\nThanks',
+    ],
     ['a subject alone', 'Fwd: your trial', 'Hi, I am Ana.\nEmail: ana@x.example\nPhone: 212-555-0147'],
     ['a subject alone, FW', 'FW: class', 'Name: Ana Lopez\nEmail: ana@x.example\nPhone: 212-555-0147'],
     [

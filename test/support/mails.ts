@@ -1,5 +1,5 @@
 /** The BASE mail of the cases page; each test changes what its case is about. */
-export const baseHeaders = {
+const baseHeaders = {
   From: 'web@forms.example',
   To: 'lead-tracking+OTF0412@leads.example',
   'Message-ID': '<a1@forms.example>',

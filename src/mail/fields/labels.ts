@@ -86,7 +86,7 @@ const messages = new Set(
   ),
 );
 const others = new Set(
-  'address|street|street address|city|state|zip|zip code|postal code|country|age|gender|dob|birthday|url|page url|user agent|remote ip|ip|ip address|powered by|browser|consent|sms consent|status|priority|assigned to|utm source|utm medium|utm campaign|hubspot cookie|class id|lead id|id|franchise code|location code|time zone|timezone|invitee time zone|preferred contact method|subject|title|job title|middle name|suffix|budget|goals|goal|credits|credit|referrer|submitted|submitted on|date submitted|submission date|submission time|created|created at|coach|cancellation policy|text reminder|view event|website'.split(
+  'address|street|street address|city|state|zip|zip code|postal code|country|age|gender|dob|birthday|url|page url|user agent|remote ip|ip|ip address|powered by|browser|consent|sms consent|status|priority|assigned to|utm source|utm medium|utm campaign|hubspot cookie|class id|lead id|id|franchise code|location code|time zone|timezone|invitee time zone|preferred contact method|subject|title|job title|middle name|suffix|budget|goals|goal|credits|credit|referrer|submitted|submitted on|date submitted|submission date|submission time|created|created at|cancellation policy|text reminder|view event|website'.split(
     '|',
   ),
 );

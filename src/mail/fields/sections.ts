@@ -40,7 +40,7 @@ export function placePairs(lines: readonly string[]): PlacedPair[] {
     if (start >= to) continue;
     const paragraph = readParagraph(lines, start, to, stacked);
     const letterhead = !stacked && isLetterhead(paragraph.opening, placed.at(-1));
-    const { trust, passesOn } = judge(paragraph, inherited, letterhead);
+    const { trust, passesOn } = judge(paragraph, inherited, letterhead, stacked);
     placed.push(...paragraph.pairs.map((pair) => ({ ...pair, trust: trust(pair) })));
     next = paragraph.next;
     inherited = passesOn;
@@ -86,7 +86,7 @@ type ProseLine = { text: string; line: number };
 
 interface ReadParagraph {
   pairs: LinedPair[];
-  /** Lines without a known label. */
+  /** Lines without a known label that are no part of a message. */
   prose: ProseLine[];
   /** The first line, if it is no field at all. */
   opening: string | undefined;
@@ -106,7 +106,8 @@ function readParagraph(lines: readonly string[], from: number, to: number, stack
       ? { pairs: [], consumed: 0 }
       : readLine(lines, index, stacked);
     for (const pair of found) pairs.push({ ...pair, line: index });
-    if (!found.some(({ label }) => label)) prose.push({ text, line: index });
+    const inMessage = pairs.at(-1)?.label?.kind === 'message';
+    if (!found.some(({ label }) => label) && !inMessage) prose.push({ text, line: index });
     if (index === from && found.length === 0) opening = text;
     index += 1 + consumed;
   }
@@ -118,6 +119,7 @@ function judge(
   { pairs, prose, opening }: ReadParagraph,
   inherited: Trust,
   letterhead: boolean,
+  stacked: boolean,
 ): { trust: (pair: LinedPair) => Trust; passesOn: Trust } {
   const heading = prose.find(({ text }) => foreignHeading.test(text));
   const footer = prose.find(({ text }) => footerLine.test(text));
@@ -129,15 +131,14 @@ function judge(
     if (inherited === 'foreign' || (heading && pair.line > heading.line)) return 'foreign';
     if (pair.label?.explicit) return 'lead';
     if (isFooter && pair.line > footer.line) return 'foreign';
-    if (weak || (isContact(pair) && followsBrand(prose, pairs, pair))) return 'weak';
+    if (weak || (isContact(pair) && !stacked && followsBrand(prose, pairs, pair))) return 'weak';
     return isContact(pair) && followsForeign(pairs, pair) ? 'doubtful' : 'lead';
   };
   const headsNext = heading !== undefined && !pairs.some(({ line }) => line > heading.line);
   return { trust, passesOn: headsNext ? 'foreign' : isFooter || weak ? 'weak' : 'lead' };
 }
 
-const brand =
-  /\b(studio|gym|club|fitness|pilates|yoga|crossfit|swim|school|academy|cent(?:er|re)|llc|inc|ltd)\b/i;
+const brand = /\b(studio|gym|club|fitness|academy|llc|inc|ltd)\b/i;
 
 /** A business's name on a line of its own between the lead's fields and a number: a footer without a gap. */
 function followsBrand(prose: readonly ProseLine[], pairs: readonly LinedPair[], contact: LinedPair): boolean {

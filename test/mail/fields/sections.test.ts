@@ -73,6 +73,18 @@ describe("the studio's own contact", () => {
   });
 });
 
+describe("the lead's own words", () => {
+  it.each([
+    'Name: Ana Lopez\nMessage: hi\nplease contact us at home.\nPhone: (212) 555-0147',
+    'Name: Ana Lopez\nMessage: I left another gym.\nHarbor Fitness Club\nPhone: (212) 555-0147',
+    'Name: Ana Lopez\nMessage: hello\n\nI like yoga\nPhone: (212) 555-0147',
+    'Name\nAna Lopez\nFavorite place\nFitness club\nPhone\n(212) 555-0147',
+    'Name: Ana Lopez\nWhich gym do you visit now?: Harbor Gym\nPhone: (212) 555-0147',
+  ])('hide no field: %j', async (text) => {
+    expect(await fields(text)).toEqual({ firstName: 'Ana', lastName: 'Lopez', phone: '+12125550147' });
+  });
+});
+
 describe('several people', () => {
   const digest = async (text: string, headers = {}) =>
     parseMail(mailSource({ headers: { Subject: 'Website', ...headers }, text }));
