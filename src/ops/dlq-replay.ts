@@ -6,7 +6,7 @@ import { type CommandLine, type CommandShape, readCount, UsageError } from './co
 import { type DeadLetterQueueName, deadLetterQueues } from './dead-letter-queues.ts';
 import { findStage } from './deployment.ts';
 import { mailOfMessage, parseJson } from './message-mail.ts';
-import { type OperatorQueue, peek, type QueueMessage } from './queues.ts';
+import { messagesOf, type OperatorQueue, peek, type QueueMessage } from './queues.ts';
 import { openStage, type StageAccess } from './stage-access.ts';
 import { list, terminalLog } from './terminal.ts';
 
@@ -95,8 +95,11 @@ async function replay(
 ): Promise<ExitCode> {
   const { out } = context.terminal;
   const messages: Replayed[] = [];
+  const start = new Date();
   let failuresInARow = 0;
-  for await (const message of waitingSince(queue, new Date(), () => maximum - messages.length)) {
+  for await (const message of messagesOf(queue, holdSeconds, maximum)) {
+    // It has failed again meanwhile: it must not go round in a circle.
+    if (message.sentAt >= start) continue;
     const problem = await replayOne(queue, deliver, message);
     const replayed = { ...summarize(message), ...(problem ? { problem } : {}) };
     failuresInARow = problem ? failuresInARow + 1 : 0;
@@ -112,19 +115,6 @@ async function replay(
     if (failuresInARow >= failuresToStop) out(`Stopped after ${failuresToStop} failures in a row.`);
   }
   return failed > 0 ? 1 : 0;
-}
-
-/** The messages one by one, without those that were sent after `start`: they have failed again meanwhile. */
-async function* waitingSince(
-  queue: OperatorQueue,
-  start: Date,
-  wanted: () => number,
-): AsyncGenerator<QueueMessage> {
-  while (wanted() > 0) {
-    const messages = await queue.receive(holdSeconds, wanted());
-    if (messages.length === 0) return;
-    yield* messages.filter(({ sentAt }) => sentAt < start);
-  }
 }
 
 /** Sent first, deleted second: a message that is in both places is delivered twice, one that is in none is lost. */

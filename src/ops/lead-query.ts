@@ -9,7 +9,8 @@ export type LeadQuery =
   | { kind: 'e-mail'; email: string }
   | { kind: 'phone'; phone: string };
 
-/** The normal form of what was typed: a phone number may be written in any way, without country code as in the US.
+/**
+ * The normal form of what was typed. A phone number may be written in any way, without country code as in the US.
  *
  * @throws UsageError
  */

@@ -73,7 +73,7 @@ async function run(line: CommandLine<CommandShape>, context: CommandContext): Pr
     if (json) terminal.out(JSON.stringify({ dryRun: !yes, mails }));
     else
       terminal.out(
-        `${mails.length} mails. ${yes ? '' : 'Dry run: nothing was changed. --yes does it.'}`.trim(),
+        `Mails: ${mails.length}. ${yes ? '' : 'Dry run: nothing was changed. --yes does it.'}`.trim(),
       );
     return mails.some(({ problem }) => problem !== undefined) ? 1 : 0;
   } finally {

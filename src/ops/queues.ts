@@ -30,8 +30,8 @@ export interface OperatorQueue {
   name: string;
   /** Approximate, and up to a minute old. */
   depth(): Promise<QueueDepth>;
-  /** Up to ten messages, which nobody else gets for `holdSeconds`; waits a second for the first. */
-  receive(holdSeconds: number, maximum?: number): Promise<QueueMessage[]>;
+  /** Up to ten messages, which nobody else gets for `holdSeconds`; waits up to `waitSeconds` for the first. */
+  receive(holdSeconds: number, options: { maximum: number; waitSeconds: number }): Promise<QueueMessage[]>;
   send(body: string): Promise<void>;
   delete(message: QueueMessage): Promise<void>;
 }
@@ -66,13 +66,13 @@ export async function openQueue(name: string, region: string): Promise<OperatorQ
         delayed: Number(answer.Attributes?.ApproximateNumberOfMessagesDelayed),
       };
     },
-    async receive(holdSeconds, maximum = batchLimit) {
+    async receive(holdSeconds, { maximum, waitSeconds }) {
       const { Messages = [] } = await client.send(
         new ReceiveMessageCommand({
           QueueUrl,
           MaxNumberOfMessages: Math.min(batchLimit, maximum),
           VisibilityTimeout: holdSeconds,
-          WaitTimeSeconds: 1,
+          WaitTimeSeconds: waitSeconds,
           MessageSystemAttributeNames: ['SentTimestamp'],
           MessageAttributeNames: ['ERROR_CODE'],
         }),
@@ -99,20 +99,40 @@ export async function openQueue(name: string, region: string): Promise<OperatorQ
   };
 }
 
-/** Long enough to leaf through a queue, short enough that nobody misses what was looked at. */
-const peekSeconds = 1;
 /** Receives in a row that bring nothing new: SQS answers with a sample, not in order. */
 const barrenReceives = 3;
 
+/**
+ * The messages that are there, each once, at most `maximum`; each is hidden from others for `holdSeconds` from
+ * its receive on.
+ */
+export async function* messagesOf(
+  queue: OperatorQueue,
+  holdSeconds: number,
+  maximum: number,
+): AsyncGenerator<QueueMessage> {
+  const { visible, inFlight } = await queue.depth();
+  const seen = new Set<string>();
+  for (let barren = 0; barren < barrenReceives && seen.size < maximum; ) {
+    // The depth is an approximation: when it is reached, one more look shows whether that was all.
+    const waitSeconds = seen.size < visible + inFlight ? 1 : 0;
+    const messages = await queue.receive(holdSeconds, { maximum: maximum - seen.size, waitSeconds });
+    if (messages.length === 0) return;
+    const fresh = messages.filter(({ id }) => !seen.has(id));
+    barren = fresh.length === 0 ? barren + 1 : 0;
+    for (const message of fresh) {
+      seen.add(message.id);
+      yield message;
+    }
+  }
+}
+
+/** Long enough to leaf through a queue, short enough that nobody misses what was looked at. */
+const peekSeconds = 1;
+
 /** Looks at up to `maximum` messages. Each is hidden from others for a second; nothing else changes in a DLQ. */
 export async function peek(queue: OperatorQueue, maximum: number): Promise<QueueMessage[]> {
-  const seen = new Map<string, QueueMessage>();
-  for (let barren = 0; barren < barrenReceives && seen.size < maximum; ) {
-    const messages = await queue.receive(peekSeconds);
-    if (messages.length === 0) break;
-    const fresh = messages.filter(({ id }) => !seen.has(id));
-    for (const message of fresh) seen.set(message.id, message);
-    barren = fresh.length === 0 ? barren + 1 : 0;
-  }
-  return [...seen.values()].slice(0, maximum);
+  const messages: QueueMessage[] = [];
+  for await (const message of messagesOf(queue, peekSeconds, maximum)) messages.push(message);
+  return messages;
 }

@@ -24,6 +24,8 @@ export async function startHoodiecrow(): Promise<Hoodiecrow> {
   });
   const sockets = new Set<import('node:net').Socket>();
   server.server.on('connection', (socket) => {
+    // Answers come in several small writes: each would wait 40 ms for the client's acknowledgement.
+    socket.setNoDelay(true);
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
