@@ -12,10 +12,16 @@ const starts = 9;
 const root = path.join(import.meta.dirname, '..');
 
 interface Bundle {
+  file: string;
   bytes: number;
   gzipBytes: number;
-  /** One a fresh process, in milliseconds. */
-  importMs: number[];
+  /** One import in each fresh process. */
+  imports: Import[];
+}
+
+interface Import {
+  wallMs: number;
+  cpuMs: number;
 }
 
 /** Size and import time of each function's bundle against one of the same exports of the same libraries. */
@@ -40,8 +46,9 @@ export async function measureBundles(): Promise<Report> {
         ratio([bundle.bytes], [libraries.bytes]),
         kilobytes(bundle.gzipBytes),
         ratio([bundle.gzipBytes], [libraries.gzipBytes]),
-        median(bundle.importMs).toFixed(0),
-        ratio(bundle.importMs, libraries.importMs),
+        median(bundle.imports.map(wall)).toFixed(0),
+        ratio(bundle.imports.map(wall), libraries.imports.map(wall)),
+        ratio(bundle.imports.map(cpu), libraries.imports.map(cpu)),
         largest(inputs),
       ]);
     }
@@ -50,13 +57,16 @@ export async function measureBundles(): Promise<Report> {
       notes: [
         `Against a bundle of the same exports of the same libraries. Import time: medians of ${starts} fresh Node.js processes.`,
       ],
-      columns: ['', 'KB', 'size', 'KB gzip', 'size', 'import ms', 'time', 'largest parts, KB'],
+      columns: ['', 'KB', 'size', 'KB gzip', 'size', 'import ms', 'time', 'CPU', 'largest parts, KB'],
       rows,
     };
   } finally {
     rmSync(outdir, { recursive: true, force: true });
   }
 }
+
+const wall = ({ wallMs }: Import) => wallMs;
+const cpu = ({ cpuMs }: Import) => cpuMs;
 
 type Inputs = Metafile['outputs'][string]['inputs'];
 
@@ -68,31 +78,35 @@ function inputsOf(metafile: Metafile, file: string): Inputs {
 
 /** In turns, so that both meet the same load. */
 function measurePair(file: string, librariesFile: string): [Bundle, Bundle] {
-  const bundles: [Bundle, Bundle] = [sizes(file), sizes(librariesFile)];
+  const bundles: [Bundle, Bundle] = [bundleAt(file), bundleAt(librariesFile)];
   // The first process finds the files on the disk, the others in memory.
   for (let start = 0; start <= starts; start++) {
-    const times = [importTime(file), importTime(librariesFile)] as const;
-    if (start === 0) continue;
-    bundles[0].importMs.push(times[0]);
-    bundles[1].importMs.push(times[1]);
+    for (const { file, imports } of bundles) {
+      const measured = importOnce(file);
+      if (start > 0) imports.push(measured);
+    }
   }
   return bundles;
 }
 
-function sizes(file: string): Bundle {
+function bundleAt(file: string): Bundle {
   const code = readFileSync(file);
-  return { bytes: code.length, gzipBytes: gzipSync(code, { level: 9 }).length, importMs: [] };
+  return { file, bytes: code.length, gzipBytes: gzipSync(code, { level: 9 }).length, imports: [] };
 }
 
-function importTime(file: string): number {
+function importOnce(file: string): Import {
   const probe = `${file}.probe.mjs`;
   writeFileSync(
     probe,
-    `const start = performance.now();\nawait import('./${path.basename(file)}');\nconsole.log(performance.now() - start);\nprocess.exit();\n`,
+    `const [start, before] = [performance.now(), process.cpuUsage()];
+    await import('./${path.basename(file)}');
+    const { user, system } = process.cpuUsage(before);
+    console.log(JSON.stringify({ wallMs: performance.now() - start, cpuMs: (user + system) / 1000 }));
+    process.exit();`,
   );
   const { status, stdout, stderr } = spawnSync(process.execPath, [probe], { encoding: 'utf8', env: {} });
   if (status !== 0) throw new Error(`${file} can't be imported: ${stderr}`);
-  return Number(stdout);
+  return JSON.parse(stdout);
 }
 
 /** Packages by what they take of the bundle; our own code as one of them. */

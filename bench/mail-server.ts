@@ -41,7 +41,7 @@ async function dovecotServer(): Promise<MailServer> {
 function hoodiecrowServer(): MailServer {
   const boxes: LocalMailbox[] = [];
   return {
-    name: 'hoodiecrow, since Dovecot is missing,',
+    name: 'hoodiecrow (Dovecot is missing)',
     async newBox() {
       const box = await startMailbox();
       boxes.push(box);

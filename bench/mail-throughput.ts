@@ -8,7 +8,7 @@ import type { Job, Measurement } from './worker-process.ts';
 
 /** As many as one tick takes. */
 const mailsPerRound = 200;
-const rounds = 5;
+const rounds = 3;
 
 interface Reader {
   label: string;
