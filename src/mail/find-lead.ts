@@ -4,9 +4,6 @@ import { headerOf, readSource } from './read-source.ts';
 import { addressesOf } from './recipients.ts';
 import type { SourceMail } from './source-mail.ts';
 
-const maxEmbeddedDepth = 3;
-const maxEmbedded = 5;
-
 export const nothingFound: Finding = {
   originalRecipients: [],
   text: '',
@@ -15,31 +12,51 @@ export const nothingFound: Finding = {
   severalPeople: false,
 };
 
+/** What may still be read of one mail, messages inside messages included: their number can grow with each level. */
+interface Budget {
+  bodies: number;
+  messages: number;
+}
+
+const maxDepth = 3;
+
 /**
  * The lead in a mail: in the message that it forwards as an attachment, else in the best of its bodies. Bodies
  * are alternatives, never mixed.
  */
-export async function findLead(source: SourceMail, country: CountryCode, depth = 0): Promise<Finding> {
+export function findLead(source: SourceMail, country: CountryCode): Promise<Finding> {
+  return search(source, country, { bodies: 12, messages: 6 }, 0);
+}
+
+async function search(
+  source: SourceMail,
+  country: CountryCode,
+  budget: Budget,
+  depth: number,
+): Promise<Finding> {
   const context = contextOf(source.mail, country);
-  const own = bestOf(source.bodies.map((body) => readBody(body, context)));
-  if (depth < maxEmbeddedDepth) {
-    for (const bytes of source.embedded.slice(0, maxEmbedded)) {
-      const inner = await readEmbedded(bytes, country, depth + 1);
-      if (inner?.reading || (inner && source.bodies.length === 0)) return inner;
-    }
+  const bodies = source.bodies.slice(0, budget.bodies);
+  budget.bodies -= bodies.length;
+  const own = bestOf(bodies.map((body) => readBody(body, context)));
+  for (const bytes of depth < maxDepth ? source.embedded : []) {
+    if (budget.messages <= 0) break;
+    budget.messages -= 1;
+    const inner = await searchEmbedded(bytes, country, budget, depth + 1);
+    if (inner?.reading || (inner && bodies.length === 0)) return inner;
   }
   return own ?? nothingFound;
 }
 
 /** A message/rfc822 part is the original of a forward. An unreadable one leaves the mail's own bodies to be read. */
-async function readEmbedded(
+async function searchEmbedded(
   bytes: Buffer,
   country: CountryCode,
+  budget: Budget,
   depth: number,
 ): Promise<Finding | undefined> {
   const inner = await readSource(bytes).catch(() => undefined);
   if (!inner) return undefined;
-  const finding = await findLead(inner, country, depth);
+  const finding = await search(inner, country, budget, depth);
   const recipients = [...addressesOf(inner.mail.to), ...addressesOf(inner.mail.cc)];
   const from = firstAddress(inner.mail.from);
   const to = recipients[0]?.toLowerCase();

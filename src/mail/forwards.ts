@@ -3,15 +3,19 @@ import { findAddress } from './fields/email.ts';
 
 /** What a forward's header block says of the original, and what stands below it. */
 export interface ForwardedMail {
+  /** Address, where there is one. */
   from?: string;
   fromName?: string;
   /** To, then Cc. */
   recipients: string[];
+  /** Address of the first recipient, else its name. */
   to?: string;
   /** As written: localized. */
   date?: string;
   subject?: string;
   lines: string[];
+  /** What the forwarding person wrote above it. */
+  message: string[];
 }
 
 /** The parser backtracks: 50 kB of blanks took 4.5 s, so it gets short lines and a bounded text. */
@@ -30,11 +34,11 @@ const parser = new EmailForwardParser();
  */
 export function findForwards(lines: readonly string[], subject: string | undefined): ForwardedMail[] {
   const found: ForwardedMail[] = [];
-  let current: ForwardedMail | undefined = { recipients: [], lines: [...lines], ...(subject && { subject }) };
+  let current = readForward(lines, subject);
   while (current && found.length < maxDepth) {
+    found.push(current);
     // Below the first header block no subject says whether there is another.
-    current = readForward(current.lines, found.length === 0 ? current.subject : undefined);
-    if (current) found.push(current);
+    current = readForward(current.lines, undefined);
   }
   return found;
 }
@@ -47,18 +51,20 @@ function readForward(lines: readonly string[], subject: string | undefined): For
   const direct = parse(prepared, marked ? `Fwd: ${marked[1]}` : null);
   if (direct) return direct;
   const block = headerBlock(prepared);
-  return block === undefined
-    ? undefined
-    : parse(['---------- Forwarded message ---------', ...prepared.slice(block)], null);
+  if (block === undefined) return undefined;
+  const separated = parse(['---------- Forwarded message ---------', ...prepared.slice(block)], null);
+  return separated && { ...separated, message: prepared.slice(0, block) };
 }
 
 function parse(lines: readonly string[], subject: string | null): ForwardedMail | undefined {
   const text = lines.join('\n').replace(/\n{3,}/g, '\n\n');
-  const { forwarded, email } = parser.read(text, subject);
+  const { forwarded, email, message } = parser.read(text, subject);
   if (!forwarded || email.body === undefined) return undefined;
   const from = email.from.address?.toLowerCase();
   const fromName = email.from.name ?? undefined;
-  const to = addresses(email.to);
+  const recipients = mailboxes(email.to);
+  const to = addresses(recipients);
+  const firstTo = to[0]?.toLowerCase() ?? recipients[0]?.name ?? undefined;
   const date = email.date?.replace(/^\*|\*$/g, '').trim();
   if ((!from && !fromName) || (!date && to.length === 0)) return undefined;
   const original = subject === null ? email.subject : originalSubject(lines);
@@ -67,11 +73,12 @@ function parse(lines: readonly string[], subject: string | null): ForwardedMail 
   return {
     ...(from && { from }),
     ...(fromName && { fromName }),
-    recipients: [...to, ...addresses(email.cc)],
-    ...(to[0] && { to: to[0].toLowerCase() }),
+    recipients: [...to, ...addresses(mailboxes(email.cc))],
+    ...(firstTo && { to: firstTo }),
     ...(date && { date }),
     ...(original && { subject: original }),
     lines: email.body.split('\n'),
+    message: message?.split('\n') ?? [],
   };
 }
 
@@ -84,8 +91,13 @@ function originalSubject(lines: readonly string[]): string | undefined {
   return undefined;
 }
 
-function addresses(mailboxes: EmailForwardMailbox | EmailForwardMailbox[] | null | undefined): string[] {
-  const list = Array.isArray(mailboxes) ? mailboxes : mailboxes ? [mailboxes] : [];
+function mailboxes(
+  field: EmailForwardMailbox | EmailForwardMailbox[] | null | undefined,
+): EmailForwardMailbox[] {
+  return Array.isArray(field) ? field : field ? [field] : [];
+}
+
+function addresses(list: readonly EmailForwardMailbox[]): string[] {
   return list.flatMap(({ address, name }) => findAddress(address ?? name ?? '') ?? []);
 }
 

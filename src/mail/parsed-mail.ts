@@ -54,6 +54,7 @@ export interface LeadFields {
   source?: string;
 }
 
+/** Addresses where the forward has them, else names. */
 export interface ForwardedOriginal {
   from?: string;
   to?: string;

@@ -17,7 +17,7 @@ const options = {
 
 /** Longer parts are cut: a lead is a few lines, and nothing that follows may cost the other mails their time. */
 const maxBody = 2_000_000;
-const maxTextAttachments = 5;
+const maxTextAttachments = 3;
 
 /** Rejects with mailparser's error (`EMAXLEN`: over 1,000 parts or 1 MB of headers). */
 export async function readSource(source: Buffer): Promise<SourceMail> {

@@ -309,6 +309,33 @@ describe('bodies that are damaged or hidden', () => {
   });
 });
 
+/** The lead, a big table, and five messages of the same kind, `levels` deep. */
+function manyMessages(levels: number): Buffer {
+  const table = `<table>${'<tr><td>Color</td><td>red</td></tr>'.repeat(10_000)}</table>`;
+  const nested = (level: number): string => {
+    const boundary = `n${level}`;
+    const parts = ['text/html; name=a.html', 'text/html; name=b.html'].map(
+      (type) =>
+        `--${boundary}\r\nContent-Type: ${type}\r\nContent-Disposition: attachment\r\n\r\n${table}\r\n`,
+    );
+    const inner =
+      level === 0
+        ? []
+        : Array.from(
+            { length: 3 },
+            () => `--${boundary}\r\nContent-Type: message/rfc822\r\n\r\n${nested(level - 1)}\r\n`,
+          );
+    return `Subject: x\r\nContent-Type: multipart/mixed; boundary=${boundary}\r\n\r\n${[...parts, ...inner].join('')}--${boundary}--\r\n`;
+  };
+  return rawMail(
+    multipart('mixed'),
+    alternatives([
+      ['text/plain', baseText],
+      ['message/rfc822', nested(levels)],
+    ]),
+  );
+}
+
 describe('M38 mails made to cost time', () => {
   const big = 'word word word word word ';
   it.each<[string, Buffer]>([
@@ -372,6 +399,7 @@ describe('M38 mails made to cost time', () => {
         html: `<img src="data:image/png;base64,${'iVBORw0KGgo'.repeat(270_000)}"><p>${baseText.replaceAll('\n', '<br>')}</p>`,
       }),
     ],
+    ['big attachments and messages in messages, each with more', manyMessages(3)],
     [
       '990 parts',
       rawMail(

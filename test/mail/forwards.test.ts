@@ -110,6 +110,57 @@ describe('a mail forwarded in its text', () => {
     expect((await parseMail(mailSource({ headers, text }))).fields).toEqual({ ...ana, leadType: 'Web Lead' });
   });
 
+  it('is read above the original if that holds no lead', async () => {
+    const text = `I want to start!\nName: Ana Lopez\nPhone: (212) 555-0147\nEmail: ana@x.example\n\n---------- Forwarded message ---------\nFrom: Riverside <news@gym.example>\nDate: Tue, Nov 3, 2026 at 9:15 AM\nSubject: Your free trial\nTo: <ana@x.example>\n\n\nCome and see us.\n`;
+    const parsed = await parseMail(
+      mailSource({ headers: { ...headers, Subject: 'Fwd: Your free trial' }, text }),
+    );
+    expect(parsed).toMatchObject({ outcome: 'lead', fields: ana, forwarded: { from: 'news@gym.example' } });
+  });
+
+  it('keeps the names where Outlook gives no address', async () => {
+    const text = `From: Web Forms\nSent: Tuesday, November 3, 2026 9:15 AM\nTo: Riverside\nSubject: Web Lead - Ana Lopez\n\n${baseText}\n`;
+    const parsed = await parseMail(
+      mailSource({ headers: { ...headers, Subject: 'FW: Web Lead - Ana Lopez' }, text }),
+    );
+    expect(parsed.forwarded).toMatchObject({ from: 'Web Forms', to: 'Riverside' });
+    expect(parsed.recipients).toEqual([{ source: 'to', address: 'riverside@leads.example' }]);
+  });
+
+  it.each([
+    [
+      'Samsung',
+      '-------- Original message --------\nFrom: {from} \nDate: 11/3/26 9:15 AM (GMT-05:00) \nTo: {to} \nSubject: Web Lead - Ana Lopez \n',
+    ],
+    [
+      'Proton',
+      '------- Forwarded Message -------\nFrom: {from}\nDate: On Tuesday, November 3rd, 2026 at 9:15 AM\nSubject: Web Lead - Ana Lopez\nTo: {to}\n',
+    ],
+    [
+      'Zoho',
+      '============ Forwarded message ============\nFrom: {from}\nTo: <{to}>\nDate: Tue, 03 Nov 2026 09:15:00 -0500\nSubject: Web Lead - Ana Lopez\n============ Forwarded message ============\n',
+    ],
+    [
+      'link texts',
+      'From: Web <web@forms.example<mailto:web@forms.example>>\nSent: Tuesday, November 3, 2026 9:15 AM\nTo: {to}<mailto:{to}>\nSubject: Web Lead - Ana Lopez\n',
+    ],
+    [
+      'no blank line',
+      '---------- Forwarded message ---------\nFrom: {from}\nDate: Tue, Nov 3, 2026 at 9:15 AM\nSubject: Web Lead - Ana Lopez\nTo: <{to}>',
+    ],
+    ['French', 'De : {from}\nEnvoyé : mardi 3 novembre 2026 09:15\nÀ : {to}\nObjet : Web Lead - Ana Lopez\n'],
+  ])('is read in other clients: %s', async (_, block) => {
+    const filled = block
+      .replaceAll('{from}', 'Web <web@forms.example>')
+      .replaceAll('{to}', 'lead-tracking+OTF0412@leads.example');
+    const Subject = block.startsWith('De') ? 'TR : Web Lead - Ana Lopez' : headers.Subject;
+    const parsed = await parseMail(
+      mailSource({ headers: { ...headers, Subject }, text: `FYI\n\n${filled}\n${baseText}\n` }),
+    );
+    expect(parsed.fields).toEqual({ ...ana, leadType: 'Web Lead' });
+    expect(parsed.forwarded).toMatchObject(original);
+  });
+
   it('is followed through nested forwards to the innermost', async () => {
     const inner = `${gmailBlock}\n\n${baseText}\n`;
     const text = `see below\n\n---------- Forwarded message ---------\nFrom: Front Desk <desk@gym.example>\nDate: Tue, Nov 3, 2026 at 10:00 AM\nSubject: Fwd: Web Lead - Ana Lopez\nTo: Owner <owner@gym.example>\n\n\nfor you\n\n${inner}`;
