@@ -23,7 +23,7 @@ const maxChars = 30_000;
 const maxLine = 400;
 const maxDepth = 4;
 const forwardPrefix =
-  /^(?:\s*(?:\[[^\]]*\]|re|aw|ext|external)\s*:?)*\s*(?:fwd?|fw|wg|tr|rv|vs|vb|enc|i|pd|ilt|doorst)\s*:\s*(.*)$/is;
+  /^\s*(?:(?:\[[^\]]*\]|re|aw|ext|external)(?:\s*:)?\s*)*(?:fwd?|fw|wg|tr|rv|vs|vb|enc|i|pd|ilt|doorst)\s*:\s*(.*)$/is;
 const replyPrefix = /^\s*(?:\[[^\]]*\]\s*)*(?:re|aw|sv|antw|res)\s*:/i;
 const headerLine = /^[>\s]*\*?(from|sent|date|to|cc|subject|reply-to)\s*:\*?\s*(.*)$/i;
 const parser = new EmailForwardParser();

@@ -37,7 +37,7 @@ export function htmlToLines(html: string): string[] {
 
 /** `Ana <ana@x.example>` unescaped would be read as a tag and lost. */
 function protectAddresses(html: string): string {
-  return html.replace(/<([^<>\s"'=/]+@[^<>\s"'=]+)>/g, '&lt;$1&gt;');
+  return html.replace(/<([^<>\s"'=/@]{1,64}@[^<>\s"'=@]{1,255})>/g, '&lt;$1&gt;');
 }
 
 class HtmlLines {

@@ -5,7 +5,7 @@ import { splitName } from './fields/name.ts';
 import { isFieldLine } from './fields/pairs.ts';
 import type { LeadMail, Reading } from './formats/format.ts';
 import { formats } from './formats/index.ts';
-import { findForwards } from './forwards.ts';
+import { type ForwardedMail, findForwards } from './forwards.ts';
 import type { ForwardedOriginal, LeadFields } from './parsed-mail.ts';
 import { addressesOf, ownAddresses, readRecipients } from './recipients.ts';
 import type { SourceBody } from './source-mail.ts';
@@ -71,7 +71,9 @@ export function readBody(body: SourceBody, context: MailContext): Finding {
   };
   const opening = openingOf(mail.lines);
   const severalPeople = announcesSeveral([subject, ...opening], mail.lines);
-  const found = readWithFormats(mail);
+  // Somebody may forward our own mail to us and write above it who he is.
+  const found =
+    readWithFormats(mail) ?? (original && readWithFormats({ ...mail, lines: forwards[0]?.message ?? [] }));
   const reading: Reading | undefined = found && severalPeople ? { kind: 'digest' } : found?.reading;
   return {
     ...(found && { format: found.format }),
@@ -104,15 +106,26 @@ function ofTheLead(reading: Reading, context: MailContext, direct: boolean): Rea
   const fields: LeadFields = email && !context.own.has(email) ? reading.fields : others;
   const named = fields.firstName !== undefined || fields.lastName !== undefined;
   const isReplyTo = direct && context.replyTo !== '' && (fields.email ?? context.replyTo) === context.replyTo;
-  return { ...reading, fields: named || !isReplyTo ? fields : { ...fields, ...splitName(context.replyToName) } };
+  return {
+    ...reading,
+    fields: named || !isReplyTo ? fields : { ...fields, ...splitName(context.replyToName) },
+  };
 }
 
-function toOriginal({ from, to, date }: ForwardedOriginal): ForwardedOriginal {
-  return { ...(from && { from }), ...(to && { to }), ...(date && { date: cutText(cleanLine(date), 200) }) };
+function toOriginal({ from, fromName, to, date }: ForwardedMail): ForwardedOriginal {
+  const sender = from ?? fromName;
+  return {
+    ...(sender && { from: sender }),
+    ...(to && { to }),
+    ...(date && { date: cutText(cleanLine(date), 200) }),
+  };
 }
 
 function openingOf(lines: readonly string[]): string[] {
-  const filled = lines.filter((line) => line !== '').slice(0, 10);
+  const filled = lines
+    .filter((line) => line !== '')
+    .slice(0, 10)
+    .map((line) => line.slice(0, 300));
   const first = filled.findIndex(isFieldLine);
   return first === -1 ? filled : filled.slice(0, first);
 }

@@ -53,7 +53,7 @@ export const withWesternCharset: Repair = (source, { bodies }) => {
   const text = source.toString('latin1');
   const relabelled = text
     .replace(
-      /^(content-type:\s*text\/(?:plain|html))\b(?![^\n]*(?:\n[ \t][^\n]*)*charset)/gim,
+      /^(content-type:\s*text\/(?:plain|html))\b(?![^\n]{0,500}(?:\n[ \t][^\n]{0,500}){0,10}charset)/gim,
       '$1; charset=windows-1252',
     )
     .replace(/\bcharset\s*=\s*"?[\w-]+"?/gi, 'charset=windows-1252');

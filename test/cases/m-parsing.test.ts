@@ -401,6 +401,27 @@ describe('M38 mails made to cost time', () => {
     ],
     ['big attachments and messages in messages, each with more', manyMessages(3)],
     [
+      'addresses after an open bracket',
+      mailSource({ html: `<p>${baseText.replaceAll('\n', '<br>')}</p><${'a@b.co,'.repeat(60_000)}` }),
+    ],
+    ['words that announce a list', mailSource({ text: `${baseText}\n${'daily '.repeat(300_000)}` })],
+    ['words that announce a list, first', mailSource({ text: `${'daily '.repeat(1000)}\n${baseText}` })],
+    [
+      'addresses on long lines',
+      mailSource({ text: `${baseText}\n${`word ${'a@'.repeat(1900)} x\n`.repeat(100)}` }),
+    ],
+    [
+      'part headers without end, damaged',
+      rawMail(
+        { 'Content-Type': 'text/plain; charset=utf-8' },
+        Buffer.concat([
+          Buffer.from(`${baseText}\r\n`),
+          Buffer.from('\xe9\r\n', 'latin1'),
+          Buffer.from('content-type: text/plain\r\n x\r\n'.repeat(20_000)),
+        ]),
+      ),
+    ],
+    [
       '990 parts',
       rawMail(
         multipart('mixed'),
@@ -425,5 +446,26 @@ describe('M38 mails made to cost time', () => {
       expect(await parseMail(source)).toMatchObject({ outcome: 'lead', fields: ana });
     });
     expect(seconds).toBeLessThan(3);
+  });
+
+  it.each([
+    're ',
+    're: ',
+    '[x] ',
+    '[',
+    'Fwd: ',
+    'New ',
+    'a - ',
+    '"',
+    'cancel ',
+    'class ',
+    'daily ',
+    'out of office ',
+  ])('M38 a subject of nothing but %j', async (word) => {
+    const source = mailSource({ headers: { Subject: `${word.repeat(20_000)}x` } });
+    const seconds = await cpuSeconds(async () => {
+      expect((await parseMail(source)).fields).toMatchObject(word === 'out of office ' ? {} : ana);
+    });
+    expect(seconds).toBeLessThan(1);
   });
 });

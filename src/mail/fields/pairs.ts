@@ -25,7 +25,7 @@ const shapes: readonly { pattern: RegExp; kinds?: readonly string[] }[] = [
   { pattern: /^(\S.{0,60}?)(?:\s+(?:[-=|»]|=>|->|\.{2,})>?\s+|-\s+|\s*[–—]\s*)(\S.*)$/s },
   { pattern: /^(\S.{0,60}?) {2,}(\S.*)$/s },
   { pattern: /^([^\]]{1,60})\]\s*(\S.*)$/s },
-  { pattern: /^((?:\p{L}[\p{L}.#-]*\s){1,3})\s*([+(\d].*|\S+@\S+)$/su, kinds: ['phone', 'email'] },
+  { pattern: /^((?:\p{L}[\p{L}.#-]*\s){1,3})\s*([+(\d].*|[^\s@]+@[^\s@]+)$/su, kinds: ['phone', 'email'] },
   {
     pattern: /^((?:\p{L}+\s)?[Nn](?:ame|AME)\s)\s*(\p{Lu}\S*(?:\s\p{Lu}\S*){0,2})$/u,
     kinds: ['firstName', 'lastName', 'fullName'],

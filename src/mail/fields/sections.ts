@@ -24,6 +24,8 @@ const footerLine =
   /\b(call|contact|visit|reach|e-?mail|text|find|follow) us\b|^questions\?|\bneed help\b|\bhave questions\b|\bunsubscribe\b|©|\bcopyright\b|\bfor more information\b|\ball rights reserved\b|\bprivacy policy\b|\bcustomer (service|support|care)\b|\bsupport team\b|\b(best|kind|warm) regards\b|^regards\b|^sincerely\b|^thanks?( you)?[,!.]*$|^sent from my\b/i;
 const leadHeading =
   /\b(lead|customer|client|guest|member|prospect|visitor|personal|contact (info|information|details)|submission|submitted|inquiry|enquiry|booking|appointment|details|information)\b/i;
+/** A line's beginning tells a heading or footer; all of it would be the price of long lines. */
+const maxProse = 300;
 const rule = /^[\s>]*([-_=*~–—]\s?){3,}$/;
 const signature = /^-- ?$/;
 
@@ -100,7 +102,7 @@ function readParagraph(lines: readonly string[], from: number, to: number, stack
   let opening: string | undefined;
   let index = from;
   while (index < to) {
-    const text = (lines[index] ?? '').trim();
+    const text = (lines[index] ?? '').slice(0, maxProse).trim();
     const isHeading = foreignHeading.test(text);
     const { pairs: found, consumed } = isHeading
       ? { pairs: [], consumed: 0 }
