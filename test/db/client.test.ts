@@ -46,9 +46,9 @@ describe('createDatabase', () => {
   });
 
   it('measures the limit anew for each request', async () => {
-    const db = database.connect({ timeoutMs: 300 });
+    const db = database.connect({ timeoutMs: 1_500 });
     for (let round = 0; round < 3; round++) {
-      await db.execute(sql`select pg_sleep(0.15)`);
+      await db.execute(sql`select pg_sleep(0.6)`);
     }
   });
 
