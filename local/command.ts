@@ -90,7 +90,11 @@ async function stayUp(options: RunOptions, run: Run, journal: Journal, password:
   if (copy)
     setInterval(() => copy().catch((error) => journal.log('mailbox', String(error))), remoteIntervalMs);
   run.stage.schedules.start();
-  await print(`\nDrop more mails (.eml) into ${inbox}\nCtrl-C ends.\n`);
+  const operator = Object.entries(run.stage.operator).map(([name, value]) => `${name}=${value}`);
+  await print(`\nDrop more mails (.eml) into ${inbox}
+Operator's commands (npm run ops, npm run smoke) reach this run with
+  export ${operator.join(' ')}
+Ctrl-C ends.\n`);
   return new Promise<never>(() => undefined);
 }
 

@@ -39,6 +39,8 @@ export function launch(stageName: string): Launch {
 function synthesize(stageName: string, directory: string): Promise<StackTemplate[]> {
   const script = fileURLToPath(new URL('synthesis.ts', import.meta.url));
   const child = fork(script, [stageName, directory], {
+    // Also where this process reads TypeScript by other means, as under test.
+    execArgv: ['--import', 'tsx'],
     // Standard output belongs to the run's own result.
     stdio: ['ignore', process.stderr, process.stderr, 'ipc'],
     // Brings Maps over.

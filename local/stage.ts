@@ -1,7 +1,8 @@
 import type { FunctionPlan } from './assembly/functions.ts';
+import type { RolePlan } from './assembly/roles.ts';
 import { planStage, type StagePlan } from './assembly/stage-plan.ts';
 import type { TablePlan } from './assembly/tables.ts';
-import type { StackTemplate } from './assembly/template.ts';
+import { localAccount, type StackTemplate } from './assembly/template.ts';
 import { createEventBuses, type EventBuses } from './event-bus/bus.ts';
 import { createEvents } from './event-bus/events-service.ts';
 import { busTarget, deadLetterQueue, functionTarget, queueTarget } from './event-bus/targets.ts';
@@ -35,6 +36,8 @@ export interface LocalStage {
   buses: EventBuses;
   functions: ReadonlyMap<string, LocalFunction>;
   schedules: Schedules;
+  /** The environment with which `npm run ops` and `npm run smoke` reach this stage, as somebody who may do all. */
+  operator: Record<string, string>;
   /** No invocation or delivery under way, and every queue empty that has a consumer. */
   isIdle(): Promise<boolean>;
   close(): Promise<void>;
@@ -78,13 +81,10 @@ async function deploy(
   for (const [index, fn] of plan.functions.entries()) {
     const accessKey = `AKIALOCAL${String(index).padStart(11, '0')}`;
     callers.set(accessKey, { functionName: fn.name, role: roleOf(plan, fn) });
-    const credentials = {
-      AWS_ENDPOINT_URL: gateway.origin,
-      AWS_ACCESS_KEY_ID: accessKey,
-      AWS_SECRET_ACCESS_KEY: 'local',
-    };
-    functions.set(fn.name, createFunction(fn, { ...credentials, ...outside.environment }, journal));
+    const environment = { ...credentialsOf(gateway, accessKey), ...outside.environment };
+    functions.set(fn.name, createFunction(fn, environment, journal));
   }
+  callers.set(operatorKey, { functionName: 'operator', role: operatorRole });
 
   const buses: EventBuses = createEventBuses(
     plan.rules,
@@ -111,6 +111,7 @@ async function deploy(
     buses,
     functions,
     schedules,
+    operator: { ...credentialsOf(gateway, operatorKey), ...outside.environment },
     async isIdle() {
       if (journal.pending > 0 || [...functions.values()].some(({ running }) => running > 0)) return false;
       for (const { queueArn } of plan.mappings) {
@@ -134,6 +135,17 @@ async function deploy(
     throw error;
   }
   return stage;
+}
+
+const operatorKey = 'AKIALOCALOPERATOR000';
+const operatorRole: RolePlan = {
+  arn: `arn:aws:iam::${localAccount}:role/operator`,
+  trusted: [],
+  statements: [{ effect: 'Allow', actions: ['*'], resources: ['*'], conditions: [] }],
+};
+
+function credentialsOf({ origin }: Gateway, accessKey: string) {
+  return { AWS_ENDPOINT_URL: origin, AWS_ACCESS_KEY_ID: accessKey, AWS_SECRET_ACCESS_KEY: 'local' };
 }
 
 /** All mappings are checked before the first one starts. */

@@ -7,7 +7,7 @@ import { recipientOf } from './recipients.ts';
 
 /**
  * What is known of a mail whose source must not be touched again: it ended the process three times. Its key
- * is the envelope's, so a later reading of the whole mail (replay) makes a line of its own.
+ * is the envelope's; read at last by a person's replay, it keeps that key and its one line.
  */
 export function quarantineByEnvelope(envelope: MailEnvelope): ParsedMail {
   const { uid, receivedAt, size, messageId, subject, from, to } = envelope;
