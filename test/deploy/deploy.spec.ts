@@ -1,0 +1,263 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { deployedIn } from './deployed.ts';
+import { createDeployment, type Deployment, ignoredByMoto, passedOver } from './deployment.ts';
+import { expectedFunctions } from './expected-functions.ts';
+import { type Moto, motoAccount, startMoto } from './moto.ts';
+
+const directory = mkdtempSync(path.join(tmpdir(), 'callytics-deploy-'));
+let moto: Moto | undefined;
+let skipped = '';
+let deployment: Deployment | undefined;
+/** Of the first deployment: what moto and what the command line wrote. */
+let log = '';
+let output = '';
+
+beforeAll(async () => {
+  const started = await startMoto();
+  if ('missing' in started) {
+    skipped = started.missing;
+    console.warn(`SKIPPED: deployment against moto, ${skipped}. To have it: pip install 'moto[server]'`);
+    return;
+  }
+  moto = started;
+  deployment = createDeployment(moto, directory);
+  await deployment.bootstrap();
+  const before = moto.log().length;
+  output = await deployment.deploy();
+  log = moto.log().slice(before);
+});
+beforeEach(({ skip }) => skip(!moto, skipped));
+afterAll(async () => {
+  await moto?.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function deployed(region: string) {
+  if (!moto) throw new Error(skipped);
+  return deployedIn(moto, region);
+}
+
+const day = 86_400;
+const stacks = ['prod/Callytics', 'prod/LeadTracking', 'test/Callytics', 'test/LeadTracking'];
+/** Prod carries the bare names, test inserts its own; both are in the one account. */
+const stages = [
+  { stage: 'prod', infix: '', retention: 90, leadsOf: ['prod'] },
+  { stage: 'test', infix: 'test-', retention: 14, leadsOf: ['test', 'prod'] },
+];
+const inBothStages = (region: string, names: string[]) =>
+  stages.flatMap(({ infix }) => names.map((name) => `${name}-${infix}${region}`)).toSorted();
+const arn = (service: string, region: string, resource: string) =>
+  `arn:aws:${service}:${region}:${motoAccount}:${resource}`;
+/** Lines such as `✅  prod/Callytics (prod-Callytics) (no changes)`. */
+const finished = (output: string) =>
+  [...output.matchAll(/✅ {2}(\S+) \(\S+\)(.*)$/gm)].map(([, stack, how]) => `${stack}${how}`).toSorted();
+
+describe('cdk deploy against moto', () => {
+  it('makes every stack of both stages in one account', () => {
+    expect(finished(output)).toEqual(stacks);
+  });
+
+  // With something to change it ends in an error of moto's, which can't update these stacks.
+  it('has nothing to change when it is done again', async () => {
+    expect(finished((await deployment?.deploy()) ?? '')).toEqual(
+      stacks.map((stack) => `${stack} (no changes)`),
+    );
+  });
+
+  it('passes over no other resource types than those known', () => {
+    expect(passedOver(log)).toEqual(Object.keys(ignoredByMoto).toSorted());
+  });
+
+  it.each([
+    {
+      region: 'us-east-1',
+      queues: ['forwarding-dlq', 'neon-write-dlq', 'neon-write-final-dlq'],
+      functions: ['ImapPollerFunction', 'NeonRetryProcessor'],
+      rules: ['ImapPollerSchedule', 'LeadTrackingForwarding'],
+      tables: ['LeadTracking-v2', 'LeadTrackingState'],
+      dashboards: [],
+    },
+    {
+      region: 'us-west-2',
+      queues: ['lead-processor-dlq', 'lead-processor-queue'],
+      functions: ['AlarmDispatcherFunction', 'LeadProcessorFunction'],
+      rules: ['LeadCreatedRule'],
+      tables: [],
+      dashboards: ['callytics'],
+    },
+  ])('$region: both stages side by side, and nothing else', async ({ region, ...names }) => {
+    const there = deployed(region);
+    const functions = (await there.functions()).map(({ FunctionName }) => FunctionName);
+    const topics = ['callytics-alarm-path', 'callytics-alarms-look', 'callytics-alarms-page'];
+    expect(Object.keys(await there.queues()).toSorted()).toEqual(inBothStages(region, names.queues));
+    expect(functions.toSorted()).toEqual(inBothStages(region, names.functions));
+    expect(Object.keys(await there.rules()).toSorted()).toEqual(inBothStages(region, names.rules));
+    expect(Object.keys(await there.tables()).toSorted()).toEqual(inBothStages(region, names.tables));
+    expect(Object.keys(await there.dashboards()).toSorted()).toEqual(inBothStages(region, names.dashboards));
+    expect((await there.topics()).toSorted()).toEqual(inBothStages(region, topics));
+  });
+});
+
+describe.each(stages)('$stage, as moto has it', ({ stage, infix, retention, leadsOf }) => {
+  const east = `${infix}us-east-1`;
+  const west = `${infix}us-west-2`;
+
+  it.each([
+    ['us-east-1', 'neon-write-dlq', 120, 7 * day, 'neon-write-final-dlq'],
+    ['us-west-2', 'lead-processor-queue', 300, 4 * day, 'lead-processor-dlq'],
+  ])('%s work queue %s', async (region, name, visibility, kept, deadLetters) => {
+    const { [`${name}-${infix}${region}`]: queue = {} } = await deployed(region).queues();
+    expect(queue).toMatchObject({
+      VisibilityTimeout: String(visibility),
+      MessageRetentionPeriod: String(kept),
+      DelaySeconds: '0',
+    });
+    expect(JSON.parse(queue.RedrivePolicy ?? 'null')).toEqual({
+      deadLetterTargetArn: arn('sqs', region, `${deadLetters}-${infix}${region}`),
+      maxReceiveCount: 3,
+    });
+  });
+
+  it.each([
+    ['us-east-1', 'neon-write-final-dlq'],
+    ['us-east-1', 'forwarding-dlq'],
+    ['us-west-2', 'lead-processor-dlq'],
+  ])('%s dead-letter queue %s', async (region, name) => {
+    const { [`${name}-${infix}${region}`]: queue = {} } = await deployed(region).queues();
+    expect(queue.MessageRetentionPeriod).toBe(String(14 * day));
+    expect(queue.RedrivePolicy).toBeUndefined();
+  });
+
+  it.each(expectedFunctions(stage, infix))(
+    '$region function $name: time-out, and its environment without a hole',
+    async (expected) => {
+      const functions = await deployed(expected.region).functions();
+      const found = functions.find(({ FunctionName }) => FunctionName === expected.name);
+      expect(found).toMatchObject({
+        Runtime: 'nodejs24.x',
+        Handler: 'index.handler',
+        Timeout: expected.timeout,
+      });
+      expect(found?.Environment.Variables).toEqual({
+        STAGE: stage,
+        LOG_LEVEL: 'INFO',
+        POWERTOOLS_SERVICE_NAME: expected.service,
+        POWERTOOLS_METRICS_NAMESPACE: 'Callytics',
+        ...expected.environment,
+      });
+      // The bundle with its SDK has been uploaded and found again.
+      expect(found?.CodeSize).toBeGreaterThan(50_000);
+    },
+  );
+
+  it.each([
+    ['us-east-1', 'NeonRetryProcessor', 'neon-write-dlq', 5, 2],
+    ['us-west-2', 'LeadProcessorFunction', 'lead-processor-queue', 1, 10],
+  ])('%s: %s works off %s', async (region, name, queue, batchSize, concurrency) => {
+    const EventSourceArn = arn('sqs', region, `${queue}-${infix}${region}`);
+    const mappings = await deployed(region).eventSourceMappings();
+    expect(mappings.filter((mapping) => mapping.EventSourceArn === EventSourceArn)).toEqual([
+      {
+        EventSourceArn,
+        FunctionArn: arn('lambda', region, `function:${name}-${infix}${region}`),
+        BatchSize: batchSize,
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        ScalingConfig: { MaximumConcurrency: concurrency },
+        State: 'Enabled',
+      },
+    ]);
+  });
+
+  it('starts the poller every five minutes', async () => {
+    const { [`ImapPollerSchedule-${east}`]: rule } = await deployed('us-east-1').rules();
+    expect(rule).toMatchObject({ schedule: 'rate(5 minutes)', state: 'ENABLED' });
+    expect(rule?.targets).toMatchObject([
+      {
+        Arn: arn('lambda', 'us-east-1', `function:ImapPollerFunction-${east}`),
+        RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 },
+      },
+    ]);
+    expect(rule?.targets).toHaveLength(1);
+  });
+
+  it('sends LeadCreated over: its own from us-east-1, and what its rule lets in to the queue', async () => {
+    const leadCreated = { source: ['lead-tracking'], 'detail-type': ['LeadCreated'] };
+    const { [`LeadTrackingForwarding-${east}`]: forwarding } = await deployed('us-east-1').rules();
+    expect(forwarding?.pattern).toEqual({ ...leadCreated, detail: { stage: [stage] } });
+    expect(forwarding?.targets).toMatchObject([
+      {
+        Arn: arn('events', 'us-west-2', 'event-bus/default'),
+        RoleArn: expect.stringContaining(`:role/${stage}-LeadTracking-`),
+        DeadLetterConfig: { Arn: arn('sqs', 'us-east-1', `forwarding-dlq-${east}`) },
+      },
+    ]);
+    const { [`LeadCreatedRule-${west}`]: arrival } = await deployed('us-west-2').rules();
+    expect(arrival?.pattern).toEqual({ ...leadCreated, detail: { stage: leadsOf } });
+    expect(arrival?.targets).toMatchObject([
+      {
+        Arn: arn('sqs', 'us-west-2', `lead-processor-queue-${west}`),
+        DeadLetterConfig: { Arn: arn('sqs', 'us-west-2', `lead-processor-dlq-${west}`) },
+      },
+    ]);
+  });
+
+  it('has its tables: state by key, legacy leads with their index, both on demand', async () => {
+    const tables = await deployed('us-east-1').tables();
+    const onDemand = { BillingModeSummary: { BillingMode: 'PAY_PER_REQUEST' }, TableStatus: 'ACTIVE' };
+    expect(tables[`LeadTrackingState-${east}`]).toMatchObject({
+      ...onDemand,
+      KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+    });
+    expect(tables[`LeadTracking-v2-${east}`]).toMatchObject({
+      ...onDemand,
+      KeySchema: [{ AttributeName: 'id', KeyType: 'HASH' }],
+      GlobalSecondaryIndexes: [
+        {
+          IndexName: 'phone-receivedAt-index',
+          KeySchema: [
+            { AttributeName: 'phone', KeyType: 'HASH' },
+            { AttributeName: 'receivedAt', KeyType: 'RANGE' },
+          ],
+          Projection: { ProjectionType: 'ALL' },
+        },
+      ],
+    });
+  });
+
+  it.each([
+    ['us-east-1', 'LeadTracking'],
+    ['us-west-2', 'Callytics'],
+  ])('%s: two log groups that keep for the stage`s days', async (region, stack) => {
+    const groups = await deployed(region).logGroups();
+    const own = groups.filter(({ logGroupName }) => logGroupName.startsWith(`${stage}-${stack}-`));
+    expect(own.map(({ retentionInDays }) => retentionInDays)).toEqual([retention, retention]);
+  });
+
+  it('has its dashboard, with nothing left to resolve', async () => {
+    const { [`callytics-${west}`]: body = '' } = await deployed('us-west-2').dashboards();
+    expect(body).toContain(arn('cloudwatch', 'us-east-1', `alarm:PollerNotRunning-${east}`));
+    expect(body).not.toMatch(/Fn::|"Ref"|\$\{/);
+  });
+});
+
+/** Last, since it takes the poller's schedules away. */
+describe('events in moto', () => {
+  beforeAll(async () => {
+    if (moto) await deployed('us-east-1').removeSchedules();
+  });
+
+  it.each(stages)('LeadCreated of $stage reaches each stage that wants it, once', async ({ stage }) => {
+    const Detail = JSON.stringify({ stage, mailKey: 'made for this test' });
+    await deployed('us-east-1').publish({ Source: 'lead-tracking', DetailType: 'LeadCreated', Detail });
+    const received = await deployed('us-west-2').receiveAll();
+    const takers = stages.filter(({ leadsOf }) => leadsOf.includes(stage));
+    expect(received.map(([queue]) => queue).toSorted()).toEqual(
+      takers.map(({ infix }) => `lead-processor-queue-${infix}us-west-2`).toSorted(),
+    );
+    for (const [, body] of received) expect(JSON.parse(body)).toMatchObject({ detail: JSON.parse(Detail) });
+    expect(await deployed('us-east-1').receiveAll()).toEqual([]);
+  });
+});
