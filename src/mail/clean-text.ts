@@ -17,5 +17,5 @@ export function cleanLine(text: string): string {
 
 /** Cuts at `max` UTF-16 units without leaving half a surrogate pair. */
 export function cutText(text: string, max: number): string {
-  return text.length > max ? text.slice(0, max).toWellFormed() : text;
+  return text.length > max ? text.slice(0, max).replace(/[\ud800-\udbff]$/, '') : text;
 }

@@ -25,7 +25,7 @@ const maxDepth = 3;
  * are alternatives, never mixed.
  */
 export function findLead(source: SourceMail, country: CountryCode): Promise<Finding> {
-  return search(source, country, { bodies: 12, messages: 6 }, 0);
+  return search(source, country, { bodies: 8, messages: 4 }, 0);
 }
 
 async function search(

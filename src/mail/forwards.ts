@@ -1,4 +1,5 @@
 import EmailForwardParser, { type EmailForwardMailbox } from 'email-forward-parser';
+import { cutText } from './clean-text.ts';
 import { findAddress } from './fields/email.ts';
 
 /** What a forward's header block says of the original, and what stands below it. */
@@ -108,14 +109,15 @@ function prepare(lines: readonly string[]): string[] {
     lines.filter((line) => line.startsWith('>')).length * 2 > lines.filter((line) => line !== '').length;
   let size = 0;
   for (const line of lines) {
-    const plain = (quoted ? line.replace(/^(>\s?)+/, '') : line).replace(/ {2,}/g, ' ').slice(0, maxLine);
+    const unquoted = quoted ? line.replace(/^(>\s?)+/, '') : line;
+    const plain = cutText(unquoted.replace(/ {2,}/g, ' '), maxLine);
     size += plain.length + 1;
     if (size > maxChars) break;
     const header = headerLine.exec(plain);
     const before = prepared.at(-1) ?? '';
     if (header && /^\*/.test(plain.trim())) prepared.push(`${header[1]}: ${header[2]}`);
     else if (!header && isWrappedAddress(before, plain))
-      prepared[prepared.length - 1] = `${before} ${plain}`.slice(0, maxLine * 5);
+      prepared[prepared.length - 1] = cutText(`${before} ${plain}`, maxLine * 5);
     else prepared.push(plain);
   }
   return prepared;

@@ -1,4 +1,5 @@
 import { Parser } from 'htmlparser2';
+import { cutText } from './clean-text.ts';
 import { labelOf } from './fields/labels.ts';
 import { isFieldLine } from './fields/pairs.ts';
 
@@ -29,7 +30,7 @@ const hiddenStyle = /display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*a
  * doesn't take the next line for it. Time is linear in the size.
  */
 export function htmlToLines(html: string): string[] {
-  const source = protectAddresses(html.slice(0, maxHtml));
+  const source = protectAddresses(cutText(html, maxHtml));
   const lines = new HtmlLines(true).read(source);
   // A mail whose only content is hidden (a preview text, a broken style) is still better than none.
   return lines.some((line) => line.trim() !== '') ? lines : new HtmlLines(false).read(source);
@@ -152,7 +153,7 @@ class HtmlLines {
     if (this.#labelStands && this.#boldDepth === 0) this.#separate();
     this.#justClosed = false;
     const apart = this.#line === '' || this.#line.endsWith(' ') || this.#line.endsWith('\t');
-    this.#line += (apart ? collapsed.trimStart() : collapsed).slice(0, maxLine);
+    this.#line += cutText(apart ? collapsed.trimStart() : collapsed, maxLine);
   }
 
   /** A label in bold (or a dt) has no colon: a tab parts it from its value. */

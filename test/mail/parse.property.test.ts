@@ -108,6 +108,24 @@ describe('parseMail', () => {
     );
   }, 120_000);
 
+  it('cuts no character in half, wherever a limit falls', async () => {
+    for (const offset of [0, 1]) {
+      const long = `${'x'.repeat(offset)}${'🌸'.repeat(300_000)}`;
+      expectSound(
+        await parseMail(
+          mailSource({ text: `Name: Ana ${long}\nLead Type: ${long}\nPhone: ${long}\n${baseText}` }),
+        ),
+      );
+      expectSound(await parseMail(mailSource({ html: `<p>${long}</p><p>Phone: ${long}</p>${html}` })));
+      expectSound(
+        await parseMail(
+          mailSource({ headers: { Subject: `Fwd: ${long.slice(0, 5000)}` }, text: `${forward}\n${long}` }),
+        ),
+      );
+      expectSound(await parseMail(mailSource({ text: adf.replace('Ana', `Ana ${long}`) })));
+    }
+  });
+
   it('gives the same result for the same bytes', async () => {
     await fc.assert(
       fc.asyncProperty(mutated, async (source) => {

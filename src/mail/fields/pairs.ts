@@ -1,3 +1,4 @@
+import { cutText } from '../clean-text.ts';
 import { type Label, labelOf, normaliseLabel } from './labels.ts';
 
 /** A label and what stands beside or below it. `label` is undefined for labels that we don't know. */
@@ -13,7 +14,6 @@ export interface ReadLine {
   consumed: number;
 }
 
-const maxLine = 4000;
 const maxValue = 1000;
 /** Emoji, bullets, numbering, quotation marks of replies, `#` and `*` before a label. */
 const decoration = /^(?:[^\p{L}\p{N}(+"'\t]+|\d{1,2}[.)]\s+(?=\p{L}))+/u;
@@ -37,7 +37,7 @@ const shapes: readonly { pattern: RegExp; kinds?: readonly string[] }[] = [
  * that a name may be one blank line away; elsewhere a label without value is an empty field.
  */
 export function readLine(lines: readonly string[], index: number, stacked: boolean): ReadLine {
-  const line = (lines[index] ?? '').slice(0, maxLine);
+  const line = lines[index] ?? '';
   const cells = cellsOf(line);
   if (cells.length > 1) return { pairs: readCells(cells), consumed: 0 };
   const pairs = readParts(strip(line));
@@ -53,7 +53,7 @@ export function isStacked(lines: readonly string[]): boolean {
   let lone = 0;
   let beside = 0;
   for (const line of lines) {
-    const pair = line.includes('\t') ? undefined : readPart(strip(line.slice(0, maxLine)));
+    const pair = line.includes('\t') ? undefined : readPart(strip(line));
     if (pair?.label && pair.value === '') lone += 1;
     else if (pair?.label) beside += 1;
   }
@@ -62,7 +62,7 @@ export function isStacked(lines: readonly string[]): boolean {
 
 /** Whether a line is a known label or begins with one: such a line is never the value of the label above. */
 export function isFieldLine(line: string): boolean {
-  return readPart(strip(cellsOf(line.slice(0, maxLine))[0] ?? ''))?.label !== undefined;
+  return readPart(strip(cellsOf(line)[0] ?? ''))?.label !== undefined;
 }
 
 /** A row's cells: parted by tabs (HTML tables, as html-lines.ts renders them) or by bars. */
@@ -106,7 +106,7 @@ function isLabelLike(text: string): boolean {
 
 function tidyValue(text: string): string {
   const end = /[\s/|;•·]+$/;
-  return text.slice(0, maxValue).replace(end, '').trim();
+  return cutText(text, maxValue).replace(end, '').trim();
 }
 
 /** The value of a lone label: the next line, unless that is a label itself or an explicitly empty cell. */
@@ -116,7 +116,7 @@ function valueBelow(
   reach: number,
 ): { value: string; consumed: number } {
   for (let next = index + 1; next <= index + reach && next < lines.length; next++) {
-    const line = (lines[next] ?? '').slice(0, maxLine);
+    const line = lines[next] ?? '';
     if (line === '') continue;
     if (line.trim() === '' || cellsOf(line).length > 1 || readPart(strip(line))) break;
     return { value: tidyValue(line), consumed: next - index };

@@ -1,4 +1,5 @@
 import type { CountryCode } from 'libphonenumber-js/max';
+import { cutText } from '../clean-text.ts';
 import type { LeadFields } from '../parsed-mail.ts';
 import { readDate, readTime } from './date-time.ts';
 import { readEmail } from './email.ts';
@@ -83,7 +84,7 @@ function readContact(pairs: readonly PlacedPair[], country: CountryCode): LeadFi
     ...(email && { email }),
     ...(phone && { phone: phone.number }),
     ...(phone?.extension && { phoneExtension: phone.extension }),
-    ...(!phone && raw && { phoneRaw: raw.value.slice(0, 200) }),
+    ...(!phone && raw && { phoneRaw: cutText(raw.value, 200) }),
   };
 }
 
@@ -108,7 +109,7 @@ function readBooking(pairs: readonly PlacedPair[], { ignorePlainDates }: FieldOp
 function readTexts(pairs: readonly PlacedPair[]): LeadFields {
   const text = (kind: string) =>
     firstResult(pairs, kind, (value) =>
-      isPlaceholder(value) ? undefined : value.slice(0, 200) || undefined,
+      isPlaceholder(value) ? undefined : cutText(value, 200) || undefined,
     );
   const leadType = text('leadType');
   const source = text('source');

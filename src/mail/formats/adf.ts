@@ -1,5 +1,6 @@
 import { Parser } from 'htmlparser2';
 import { SaxesParser } from 'saxes';
+import { cutText } from '../clean-text.ts';
 import { readEmail } from '../fields/email.ts';
 import { readLeadType } from '../fields/lead-type.ts';
 import { isPlaceholder, readNamePart, splitName } from '../fields/name.ts';
@@ -34,7 +35,7 @@ export const adf: ReadLead = (mail) => {
 function findDocument(text: string): string | undefined {
   const start = text.search(/<adf[\s>]/i);
   if (start === -1) return undefined;
-  const rest = text.slice(start, start + maxDocument);
+  const rest = cutText(text.slice(start), maxDocument);
   const end = rest.search(/<\/adf\s*>/i);
   return end === -1 ? rest : `${rest.slice(0, end)}</adf>`.replace(/^<adf/i, '<adf');
 }
@@ -120,14 +121,14 @@ function readProspect(leaves: readonly Leaf[], mail: LeadMail): LeadFields {
   );
   const phone = phones.map((text) => readPhone(text, mail.country)).find(Boolean);
   const phoneRaw = phones.find((text) => !isPlaceholder(text));
-  const leadType = texts(/\/lead_?type$/)[0]?.slice(0, 100);
+  const leadType = cutText(texts(/\/lead_?type$/)[0] ?? '', 100);
   const fields: LeadFields = {
     ...(firstName && { firstName }),
     ...(lastName && { lastName }),
     ...(email && { email }),
     ...(phone && { phone: phone.number }),
     ...(phone?.extension && { phoneExtension: phone.extension }),
-    ...(!phone && phoneRaw && { phoneRaw: phoneRaw.slice(0, 200) }),
+    ...(!phone && phoneRaw && { phoneRaw: cutText(phoneRaw, 200) }),
     ...(leadType && { leadType }),
   };
   const type = readLeadType(mail.subject, fields, [], []);

@@ -1,3 +1,4 @@
+import { cutText } from '../clean-text.ts';
 import { readEmail } from '../fields/email.ts';
 import { splitName } from '../fields/name.ts';
 import type { LeadMail, ReadLead } from './format.ts';
@@ -26,6 +27,6 @@ function withSender(mail: LeadMail, from: string): ReturnType<ReadLead> {
   const rest = readLabelled(mail, { lines });
   if (rest?.kind === 'digest') return rest;
   const email = readEmail(from);
-  const name = splitName(from.replace(/<[^<>]*>|\S+@\S+/g, ' '));
+  const name = splitName(cutText(from, 300).replace(/<[^<>]*>|\S+@\S+/g, ' '));
   return { kind: 'lead', fields: { ...rest?.fields, ...name, ...(email && { email }) } };
 }
