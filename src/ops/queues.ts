@@ -40,7 +40,7 @@ export interface OperatorQueue {
 const batchLimit = 10;
 
 /** The stage is not deployed there, or the credentials are another account's. */
-export class QueueMissingError extends Error {
+class QueueMissingError extends Error {
   override name = 'QueueMissingError';
 }
 

@@ -277,6 +277,19 @@ describe('leads replay', () => {
     expect(stage.published).toHaveLength(1);
   });
 
+  it('finds it also in a renumbered mailbox, where its key says nothing: by Message-ID and arrival', async () => {
+    const mail = await inMailbox();
+    const line = { mailKey: 'e'.repeat(64), reason: 'attempts_exhausted', uidValidity: 3, uid: 900 };
+    await inLedger(mail, { quarantined: true, mail: line });
+    const { printed } = await operateJson('leads', 'replay', line.mailKey, ...toTest);
+    expect(printed.mails).toMatchObject([
+      { mailKey: line.mailKey, readFrom: 'mailbox, by Message-ID', after: { leadId: anaId } },
+    ]);
+    stage.imap.deliver(mailSource(), receivedAt);
+    const twoOfThem = await operateJson('leads', 'replay', line.mailKey, ...toTest);
+    expect(twoOfThem.printed.mails).toMatchObject([{ problem: 'nothing_to_read' }]);
+  });
+
   it('one name that is not there, and nothing is done', async () => {
     const mailKey = await inLedger(await inMailbox(), { quarantined: true });
     const { code, out, err } = await operate([

@@ -92,6 +92,16 @@ describe('npm run smoke against the run on one machine', { timeout: 60_000 }, ()
     expect((await run.snapshot()).tasks).toHaveLength(2);
   });
 
+  it('prod, whose staff get a real task: nothing is sent without --yes', async () => {
+    const before = run.mailbox.unseen();
+    const { out, code } = await operate(['--stage', 'prod', '--to', riversideStore.leadEmail], smoke);
+    expect([code, out]).toEqual([
+      0,
+      'Smoke test of stage prod: a lead for orangeTheory-0412, to riverside@leads.example\nDry run: nothing was sent. --yes sends it.',
+    ]);
+    expect(run.mailbox.unseen()).toEqual(before);
+  });
+
   it('an address that no store has sends nothing', async () => {
     const before = run.mailbox.unseen();
     const { out, err, code } = await operate(['--stage', 'test', '--to', 'nobody@leads.example'], smoke);
