@@ -3,7 +3,7 @@ import type { Outcome } from './errors.ts';
 import { type Subscription, subscriptionListSchema, subscriptionSchema } from './schemas.ts';
 
 /** The event filter of an account's calls: one delivery for each extension concerned. */
-export const telephonyEventFilter = '/restapi/v1.0/account/~/telephony/sessions';
+const telephonyEventFilter = '/restapi/v1.0/account/~/telephony/sessions';
 /** RingCentral's maximum: ten years. */
 const expiresInSeconds = 315_360_000;
 
