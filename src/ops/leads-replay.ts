@@ -4,8 +4,7 @@ import { parseMail } from '../mail/parse.ts';
 import { systemClock } from '../platform/clock.ts';
 import { errorCode } from '../platform/errors.ts';
 import type { Command, CommandContext, ExitCode } from './command.ts';
-import type { CommandLine, CommandShape } from './command-line.ts';
-import { UsageError } from './command-line.ts';
+import { type CommandLine, type CommandShape, UsageError } from './command-line.ts';
 import { findStage } from './deployment.ts';
 import { type MailArchive, openMailArchive } from './mail-archive.ts';
 import { carryOut, planReplay, type ReplayDependencies, stateOf } from './replay-mail.ts';
@@ -22,8 +21,17 @@ export const leadsReplay: Command = {
     'leads replay (MAIL_KEY|LEAD_ID … | --quarantined | --unmapped | --uid N) --stage NAME [--yes] [--json]',
   summary: 'Reads mails again, stores what they tell now, and publishes what was not published.',
   options: [
-    ...(['stage', 'yes', 'json', 'help', 'quarantined', 'unmapped'] as const),
-    ...(['since', 'max', 'uid', 'mailbox', 'stored'] as const),
+    'stage',
+    'yes',
+    'json',
+    'help',
+    'quarantined',
+    'unmapped',
+    'since',
+    'max',
+    'uid',
+    'mailbox',
+    'stored',
   ],
   help: `${selectionHelp}
 
