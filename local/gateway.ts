@@ -68,7 +68,10 @@ export async function startGateway(journal: Journal): Promise<Gateway> {
         },
         { identity: role.statements, resource: resourcePolicy },
       );
-      if (decision === 'allowed') continue;
+      if (decision === 'allowed') {
+        journal.allow({ role: role.arn, action, resource });
+        continue;
+      }
       const reason =
         decision === 'not granted'
           ? `no identity-based policy allows the ${action} action`

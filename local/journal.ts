@@ -22,12 +22,25 @@ export interface LogLine {
   line: string;
 }
 
-/** Everything that the run has seen happen: log lines, failures, how busy it is. */
+/** What a role was let do at the AWS endpoint. */
+export interface AllowedCall {
+  /** ARN. */
+  role: string;
+  /** `sqs:SendMessage`. */
+  action: string;
+  /** ARN, or `*` where the action has none. */
+  resource: string;
+}
+
+/** Everything that the run has seen happen: log lines, failures, calls, how busy it is. */
 export interface Journal {
   readonly errors: readonly RunError[];
+  /** Each combination once, however often it was called. */
+  readonly allowedCalls: Iterable<AllowedCall>;
   /** The latest lines, oldest first. */
   readonly lines: readonly LogLine[];
   fail(kind: RunErrorKind, where: string, message: string): void;
+  allow(call: AllowedCall): void;
   log(functionName: string, line: string): void;
   /** Called for each line from now on; the answer unsubscribes. */
   onLine(listener: (line: LogLine) => void): () => void;
@@ -41,17 +54,24 @@ const keptLines = 2_000;
 
 export function createJournal(): Journal {
   const errors: RunError[] = [];
+  const allowedCalls = new Map<string, AllowedCall>();
   const lines: LogLine[] = [];
   const listeners = new Set<(line: LogLine) => void>();
   let pending = 0;
   return {
     errors,
     lines,
+    get allowedCalls() {
+      return allowedCalls.values();
+    },
     get pending() {
       return pending;
     },
     fail(kind, where, message) {
       errors.push({ kind, where, message });
+    },
+    allow(call) {
+      allowedCalls.set(`${call.role} ${call.action} ${call.resource}`, call);
     },
     log(functionName, line) {
       const entry = { at: new Date(), functionName, line };
