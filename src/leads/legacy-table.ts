@@ -34,13 +34,12 @@ export function createLegacyLeadsTable(
           TableName: tableName,
           IndexName: 'phone-receivedAt-index',
           KeyConditionExpression: 'phone = :phone AND receivedAt BETWEEN :from AND :to',
-          FilterExpression: 'storeId = :store AND id <> :id',
+          FilterExpression: 'storeId = :store',
           ExpressionAttributeValues: {
             ':phone': lead.phone,
             ':from': `${day}T00:00:00.000Z`,
             ':to': lead.receivedAt.toISOString(),
             ':store': lead.storeId,
-            ':id': lead.id,
           },
           ExclusiveStartKey: from,
         }),
@@ -51,7 +50,7 @@ export function createLegacyLeadsTable(
     return false;
   }
 
-  return async (lead) => {
+  async function put(lead: LeadInput): Promise<'stored' | 'duplicate'> {
     if (lead.phone && lead.storeId && (await hasEarlierLead(lead))) return 'duplicate';
     // An absent phone leaves the item out of the index; DynamoDB refuses null as an index key.
     const { phone, rawBody, ...rest } = lead;
@@ -61,12 +60,14 @@ export function createLegacyLeadsTable(
       rawBody: cutToBytes(rawBody, rawBodyBytes).text,
       receivedAt: lead.receivedAt.toISOString(),
     };
-    try {
-      await client.send(new PutCommand({ TableName: tableName, Item: item }));
-      return 'stored';
-    } catch (error) {
+    await client.send(new PutCommand({ TableName: tableName, Item: item }));
+    return 'stored';
+  }
+
+  return (lead) =>
+    put(lead).catch((error: unknown) => {
+      // Item too large, index missing: no later try will go better.
       if (error instanceof Error && error.name === 'ValidationException') return 'refused';
       throw error;
-    }
-  };
+    });
 }

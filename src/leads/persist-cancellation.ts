@@ -4,19 +4,25 @@ import { contactTimeline, leads } from '../db/schema/index.ts';
 import type { LeadInput, LedgerMail } from './lead.ts';
 import { choose, chosenLeadId, knownLeadId } from './persist-lead-id.ts';
 
-/** Decides whose booking is cancelled: the store's newest lead, up to then, with this phone or e-mail; or none. */
+/**
+ * Decides whose booking is cancelled: the store's newest lead, up to then, with this phone; only a mail without
+ * a phone, or whose phone nobody has, goes by the e-mail, where that is not the form's own sender.
+ */
 export function chooseKnownLead(
   db: Database,
   mail: LedgerMail,
-  { leadEmail, phone, storeId }: LeadInput,
+  { leadEmail, emailFrom, phone, storeId }: LeadInput,
   reread: boolean,
 ) {
-  const samePerson = or(eq(leads.leadEmail, leadEmail), phone === null ? undefined : eq(leads.phone, phone));
+  const samePhone = phone === null ? undefined : eq(leads.phone, phone);
+  // A relay's From is shared by all its visitors.
+  const sameEmail = leadEmail === emailFrom ? undefined : eq(leads.leadEmail, leadEmail);
+  const samePerson = or(samePhone, sameEmail) ?? sql`false`;
   const newestLead = db
     .select({ id: leads.id })
     .from(leads)
     .where(and(sql`${leads.storeId} = ${storeId}::uuid`, samePerson, lte(leads.receivedAt, mail.receivedAt)))
-    .orderBy(desc(leads.lastMailAt))
+    .orderBy(...(samePhone ? [desc(sql`coalesce(${samePhone}, false)`)] : []), desc(leads.lastMailAt))
     .limit(1);
   return choose(db, sql`coalesce(${knownLeadId(mail.mailKey, reread)}, (${newestLead}))`);
 }

@@ -10,7 +10,7 @@ export interface Envelope {
 }
 
 const autoReplySubject =
-  /^\s*(?:(?:re|fwd?|aw)\s*:\s*)*(?:automatic reply|automatische antwort|r[ée]ponse automatique|respuesta autom[áa]tica|auto[- ]?(?:reply|response|responder)|vacation (?:reply|response|notice)|(?:i am |i'm )?(?:currently )?out of (?:the )?office(?:\s+(?:auto[- ]?)?(?:reply|response|message|notice|notification))?\s*(?:[:(\-–]|$|re:)|ooo\s*:|away from (?:the |my )?office)/i;
+  /^\s*(?:(?:re|fwd?|aw)\s*:\s*)*(?:automatic reply|automatische antwort|r[ée]ponse automatique|respuesta autom[áa]tica|risposta automatica|automatisch antwoord|abwesenheits\w*|afwezig\w*|absence du bureau|resposta autom[áa]tica|auto[- ]?(?:reply|response|responder)|vacation (?:reply|response|notice)|(?:i am |i'm )?(?:currently )?out of (?:the )?office(?:\s+(?:auto[- ]?)?(?:reply|response|message|notice|notification))?\s*(?:[:(\-–]|$|re:)|ooo\s*:|away from (?:the |my )?office)/i;
 const bounceSubject =
   /\b(?:undeliver(?:able|ed)|delivery (?:status notification|(?:has )?failed|failure)|mail delivery (?:failed|subsystem|system)|returned mail|failure notice|delivery delayed|message not delivered)\b/i;
 const postmaster = /^(?:mailer-daemon|mail-daemon|postmaster|mdaemon|maildaemon)@/i;
@@ -57,17 +57,33 @@ function header(lines: HeaderLines, name: string): string {
 }
 
 const booking =
-  '(?:booking|appointment|class|intro|session|event|reservation|visit|lesson|tour|consultation|meeting)';
+  '(?:booking|appointment|class|intro|session|event|reservation|visit|lesson|tour|consultation|meeting)s?';
 const cancelled = '(?:cancell?ed|cancell?ation)';
+/** What may follow when the booking itself is cancelled, rather than "cancelled members" or "cancellation policy". */
+const asVerdict =
+  '(?=\\s*(?:[:.!,;()\\-–—]|$|(?:by|for|on|notice|notification|confirmation|confirmed|request)\\b))';
+const verdicts = [
+  new RegExp(
+    `\\b${booking}\\b[^.!?]{0,60}\\b(?:has been|have been|was|were|is) (?:just )?cancell?ed${asVerdict}`,
+    'i',
+  ),
+  new RegExp(
+    `\\b${booking}(?: (?:for|with|of|on|by) [^.!?]{1,60}?)?[\\s\\-–:(]+(?:(?:has been|have been|was|were|is) )?(?:just )?${cancelled}${asVerdict}`,
+    'i',
+  ),
+  new RegExp(`\\bcancell?ed (?:their|the|his|her|an?|your) (?:[\\w'-]+ ){0,3}${booking}\\b`, 'i'),
+];
 const cancelledSubject = [
-  new RegExp(`^(?:(?:re|fwd?)\\s*:\\s*|\\[[^\\]]*\\]\\s*)*${cancelled}\\b`, 'i'),
-  new RegExp(`\\b${booking}s?\\b[^.!?]{0,60}\\b${cancelled}\\b(?! policy)`, 'i'),
-  new RegExp(`\\b${cancelled}\\b(?! policy)[^.!?]{0,40}\\b${booking}\\b`, 'i'),
+  new RegExp(`^${cancelled}\\s*(?:[:\\-–—(]|$)`, 'i'),
+  new RegExp(
+    `^${cancelled} (?:of |for )?(?:(?:your|the|an?) )?(?:[\\w'-]+ ){0,2}${booking}\\b(?! waitlist)`,
+    'i',
+  ),
+  ...verdicts,
 ];
-const cancelledSentence = [
-  new RegExp(`\\b${booking}\\b[^.!?]{0,80}\\b(?:has been|have been|was|were|is|been) cancell?ed\\b`, 'i'),
-  /\b(?:has|have) (?:just )?cancell?ed (?:their|the|his|her|an?|your)\b/i,
-];
+const prefixes = /^(?:(?:re|fwd?|aw|wg)\s*:\s*|\[[^\]]*\]\s*)*/i;
+/** Some forms put the visitor's own words into the subject, in quotes. */
+const quoted = /"[^"]*"|“[^”]*”/g;
 
 /** Whether a subject (a forward has two), or the words before the first field, say that a booking was cancelled. */
 export function isCancellation(subjects: readonly string[], opening: readonly string[]): boolean {
@@ -75,5 +91,6 @@ export function isCancellation(subjects: readonly string[], opening: readonly st
   if (subjects.some((subject) => /\bmembership\b/i.test(subject))) return false;
   const says = (texts: readonly string[], patterns: readonly RegExp[]) =>
     texts.some((text) => patterns.some((pattern) => pattern.test(text)));
-  return says(subjects, cancelledSubject) || says(opening, cancelledSentence);
+  const bare = subjects.map((subject) => subject.replace(prefixes, '').replace(quoted, '').trim());
+  return says(bare, cancelledSubject) || says(opening, verdicts);
 }

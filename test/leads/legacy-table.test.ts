@@ -52,7 +52,8 @@ it('skips a lead with the phone, store and UTC day of an earlier one, and only t
   expect(await put(first)).toBe('stored');
   expect(await put(second)).toBe('duplicate');
   expect(await item(second)).toBeUndefined();
-  expect(await put(first)).toBe('stored');
+  expect(await put({ ...first, bookedDate: '2026-11-07', receivedAt: at('12:00:00') })).toBe('duplicate');
+  expect((await item(first))?.bookedDate).toBeNull();
   expect(await put(otherStore)).toBe('stored');
   expect(await put(nextDay)).toBe('stored');
 });

@@ -103,7 +103,8 @@ function readBooking(pairs: readonly PlacedPair[], { ignorePlainDates }: FieldOp
     ...plain,
   ];
   const bookedTime = firstOf(timed, readTime);
-  return { ...(bookedDate && { bookedDate }), ...(bookedTime && { bookedTime }) };
+  // A time without a day is no booking, and beside an earlier mail's day it would be one that nobody made.
+  return bookedDate ? { bookedDate, ...(bookedTime && { bookedTime }) } : {};
 }
 
 function readTexts(pairs: readonly PlacedPair[]): LeadFields {
