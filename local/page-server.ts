@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Journal } from './journal.ts';
-import { logText, renderPage } from './page.ts';
+import { logText, renderPage, renderTables } from './page.ts';
 import type { Run } from './run.ts';
 
 export interface PageServer {
@@ -15,6 +15,14 @@ export interface PageServer {
 const shownLines = 300;
 /** Tables are shown anew at most this often. */
 const refreshMs = 1_000;
+/** Also without a log line: messages come back, or reach a dead-letter queue, in silence. */
+const silentRefreshes = 5;
+
+const htmlHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+};
 
 /** The run's web page, on 127.0.0.1 and for this machine's browser only. */
 export async function startPageServer(stageName: string, run: Run, journal: Journal): Promise<PageServer> {
@@ -37,6 +45,7 @@ export async function startPageServer(stageName: string, run: Run, journal: Jour
     }
     const { pathname } = new URL(request.url ?? '/', url);
     if (request.method === 'GET' && pathname === '/') return sendPage(response);
+    if (request.method === 'GET' && pathname === '/tables') return sendTables(response);
     if (request.method === 'GET' && pathname === '/events') return listen(response);
     if (request.method === 'POST' && pathname === '/redrive') return redrive(request, response);
     response.writeHead(404).end();
@@ -46,21 +55,30 @@ export async function startPageServer(stageName: string, run: Run, journal: Jour
     const nonce = randomBytes(16).toString('base64');
     const html = renderPage({
       stage: stageName,
-      snapshot: await run.snapshot(),
-      names: run.names,
-      redrivable: new Set(redrivable.keys()),
+      ...(await tablesContent()),
       lines: journal.lines.slice(-shownLines),
       nonce,
       ...(notice ? { notice } : {}),
     });
     response.writeHead(200, {
-      'content-type': 'text/html; charset=utf-8',
-      'cache-control': 'no-store',
+      ...htmlHeaders,
       'content-security-policy': `default-src 'none'; img-src data:; connect-src 'self'; form-action 'self'; base-uri 'none'; style-src 'nonce-${nonce}'; script-src 'nonce-${nonce}'`,
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
+      // With no-referrer the redrive form would say `Origin: null`, as another site's could.
+      'referrer-policy': 'same-origin',
     });
     response.end(html);
+  }
+
+  async function sendTables(response: ServerResponse): Promise<void> {
+    response.writeHead(200, htmlHeaders).end(renderTables(await tablesContent()));
+  }
+
+  async function tablesContent() {
+    return {
+      snapshot: await run.snapshot(),
+      names: run.names,
+      redrivable: new Set(redrivable.keys()),
+    };
   }
 
   async function redrive(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -95,12 +113,14 @@ export async function startPageServer(stageName: string, run: Run, journal: Jour
     for (const response of listeners) response.write(`event: ${event}\ndata: ${data}\n\n`);
   };
   let moved = false;
+  let silent = 0;
   const unsubscribe = journal.onLine((line) => {
     tell('line', logText(line));
     moved = true;
   });
   const timer = setInterval(() => {
-    if (moved) tell('moved', '');
+    silent = moved ? 0 : silent + 1;
+    if (silent % silentRefreshes === 0) tell('moved', '');
     moved = false;
   }, refreshMs);
 
