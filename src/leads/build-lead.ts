@@ -2,7 +2,7 @@ import type { ParsedMail } from '../mail/parsed-mail.ts';
 import type { LeadInput } from './lead.ts';
 import { leadId } from './lead-id.ts';
 import { cutToBytes, rawBodyLimitBytes } from './raw-body.ts';
-import { parseBrandFromFranchise } from './store.ts';
+import { isStoreNumber, parseBrandFromFranchise } from './store.ts';
 import type { StoreMatch } from './store-directory.ts';
 
 /**
@@ -16,7 +16,7 @@ import type { StoreMatch } from './store-directory.ts';
 export function buildLead(parsed: ParsedMail, receivedAt: Date, match: StoreMatch | undefined): LeadInput {
   const { fields, recipients, forwarded } = parsed;
   const leadEmail = (fields.email ?? parsed.replyTo ?? parsed.from ?? '').trim().toLowerCase();
-  const phone = fields.phone ?? null;
+  const phone = fields.phone && !(match && isStoreNumber(match.store, fields.phone)) ? fields.phone : null;
   const recipient = match?.recipient ?? recipients.find(({ source }) => source === 'to') ?? recipients[0];
   const body = cutToBytes(parsed.text, rawBodyLimitBytes);
   const complete = phone !== null && (fields.email ?? parsed.replyTo) !== undefined;

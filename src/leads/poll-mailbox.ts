@@ -116,7 +116,7 @@ async function pollMail(
     const position = { mailbox: mailbox.name, uidValidity: mailbox.uidValidity, uid, receivedAt };
     const result = await deps.take(parsed, position);
     if (result.kind === 'kept') {
-      // An outage is not the mail's fault: it must not count towards its quarantine.
+      // Stores, table or queue are down: not the mail's fault, so it must not count towards its quarantine.
       await bookkeeping(deps, () => progress.takeBackAttempt(uid), undefined);
       return result.reason === 'stores_unavailable' ? { stop: result.reason, settled: false } : 'kept';
     }

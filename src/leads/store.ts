@@ -25,3 +25,18 @@ export function parseBrandFromFranchise(franchise: string): string {
   const brand = name.replace(/[-_ #]+(?=[^-_ #]*\d)[^-_ #]+$/, '').trim();
   return brand === '' ? name : brand;
 }
+
+/**
+ * Is this one of the store's own numbers? Then it is not the lead's: staff would be told to call themselves.
+ *
+ * @param phone E.164
+ */
+export function isStoreNumber({ phoneNumbers }: Store, phone: string): boolean {
+  const listed =
+    phoneNumbers instanceof Set || Array.isArray(phoneNumbers) ? [...phoneNumbers] : [phoneNumbers];
+  return listed.some((number) => {
+    const digits = String(number ?? '').replace(/\D/g, '');
+    // Ten digits are a whole number without its country code.
+    return digits.length >= 10 && phone.endsWith(digits);
+  });
+}

@@ -69,6 +69,16 @@ describe('the lead that a mail tells of', () => {
     });
   });
 
+  it.each(['+12125550147', '(212) 555-0147', '212.555.0147'])(
+    "M52 never takes the store's own number %s",
+    (own) => {
+      const store = { ...riversideStore, phoneNumbers: ['+16465550100', own] };
+      expect(buildLead(aParsedMail(), receivedAt, { ...match, store }).phone).toBeNull();
+      const other = { ...riversideStore, phoneNumbers: ['+16465550100'] };
+      expect(buildLead(aParsedMail(), receivedAt, { ...match, store: other }).phone).toBe('+12125550147');
+    },
+  );
+
   it('M53 has no name and the type Unknown when the mail names none', () => {
     const lead = buildLead(aParsedMail({ fields: { email: 'ana@x.example' } }), receivedAt, match);
     expect(lead).toMatchObject({ firstName: null, lastName: null, leadType: 'Unknown' });

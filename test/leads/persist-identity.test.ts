@@ -193,6 +193,16 @@ describe('a cancelled booking', () => {
     ]);
   });
 
+  it('is of the person with that phone, not of the newest visitor of the same form', async () => {
+    const relay = { leadEmail: 'web@forms.example', emailFrom: 'web@forms.example' };
+    const aage = await store('a', { ...relay, phone: '+12125550201' });
+    await store('b', { ...relay, phone: '+12125550202', receivedAt: later });
+    const ofAage = await cancel('c', { ...relay, phone: '+12125550201' });
+    expect(ofAage.mail.leadId).toBe(aage.lead?.id);
+    expect((await cancel('d', { ...relay, phone: '+12125550299' })).mail.leadId).toBeNull();
+    expect((await cancel('e', { ...relay, phone: null })).mail.leadId).toBeNull();
+  });
+
   it('finds the lead by e-mail when no phone is given', async () => {
     await store('a');
     expect((await cancel('c', { phone: null })).mail.leadId).toBe(seedId);
