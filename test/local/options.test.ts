@@ -76,7 +76,7 @@ describe('the command line', () => {
     ],
     ['a mailbox without user', () => ['--imap', 'imaps://imap.example'], /imaps:\/\/user@host is expected/],
     ['another protocol', () => ['--imap', 'https://a@imap.example'], /imaps:\/\/user@host is expected/],
-    ['stores that are not there', () => ['--stores', 'nowhere.json'], /nowhere\.json: ENOENT/],
+    ['stores that are not there', () => ['--stores', 'nowhere.json'], /nowhere\.json: there is no such file/],
     ['stores that are no JSON', () => ['--stores', file('bad.json', '[{')], /bad\.json: .*JSON/],
     ['stores that are no array', () => ['--stores', file('object.json', '{}')], /an array of StoresV2 items/],
     [
