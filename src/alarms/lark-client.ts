@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import { errorCode } from '../platform/errors.ts';
 import type { LarkMessage } from './lark-message.ts';
