@@ -4,6 +4,18 @@
  */
 const common = ['STAGE', 'LOG_LEVEL', 'POWERTOOLS_SERVICE_NAME', 'POWERTOOLS_METRICS_NAMESPACE'] as const;
 
+const callCommon = [
+  ...common,
+  'NEON_URL_PARAMETER',
+  'STORES_TABLE_NAME',
+  'STATE_TABLE_NAME',
+  'TRANSCRIBE_QUEUE_URL',
+  'RECORDINGS_BUCKET_NAME',
+  'RINGCENTRAL_PARAMETER_PREFIX',
+  'TRANSCRIBE_LANGUAGE',
+  'TRANSCRIBE_REDACTION',
+] as const;
+
 export const environmentContract = {
   poller: {
     required: [
@@ -30,6 +42,15 @@ export const environmentContract = {
       'QUIET_HOURS',
       'LEAD_PROCESSOR_QUEUE_URL',
     ],
+    optional: ['STORES_TABLE_REGION'],
+  },
+  'webhook-receiver': {
+    required: [...common, 'TRANSCRIBE_QUEUE_URL', 'RINGCENTRAL_PARAMETER_PREFIX'],
+    optional: [],
+  },
+  'transcribe-processor': { required: callCommon, optional: ['STORES_TABLE_REGION'] },
+  'call-sweep': {
+    required: [...callCommon, 'WEBHOOK_URL', 'RINGCENTRAL_ACCOUNT_IDS'],
     optional: ['STORES_TABLE_REGION'],
   },
   'alarm-dispatcher': { required: [...common, 'LARK_WEBHOOK_PARAMETER'], optional: [] },
