@@ -52,6 +52,29 @@ export const logEvents = {
   redriveScheduled: 'ringcentral.redrive_scheduled',
   redriveAcknowledged: 'ringcentral.redrive_acknowledged',
   redriveExhausted: 'ringcentral.redrive_exhausted',
+  ringcentralParked: 'ringcentral.parked',
+  /** A webhook's event is in the session's row and timeline. */
+  callEventRecorded: 'call.event_recorded',
+  /** A message of transcribe-queue came to its end: `outcome` done, parked or redriven. */
+  callProcessed: 'call.processed',
+  callProcessingFailed: 'call.processing_failed',
+  recordingStored: 'recording.stored',
+  recordingNotStored: 'recording.not_stored',
+  voicemailStored: 'voicemail.stored',
+  voicemailNotStored: 'voicemail.not_stored',
+  transcriptionStarted: 'transcription.started',
+  transcriptionCompleted: 'transcription.completed',
+  transcriptionFailed: 'transcription.failed',
+  sweepFinished: 'call_sweep.finished',
+  sweepSkipped: 'call_sweep.skipped',
+  sweepFailed: 'call_sweep.failed',
+  /** One account's parked work: what was listed and sent, and the slots that were left for it. */
+  pumpFinished: 'call_sweep.pump_finished',
+  /** One look at an account's call log: what it brought to light. */
+  passFinished: 'call_sweep.pass_finished',
+  callWithoutWebhook: 'call.without_webhook',
+  subscriptionNotActive: 'subscription.not_active',
+  subscriptionCreated: 'subscription.created',
   /** `recording_status` none, too_short, deleted or gave_up, with its `reason`. */
   callWithoutRecording: 'call.without_recording',
   alarmDelivered: 'alarm.delivered',

@@ -38,6 +38,23 @@ export const metricUnits = {
   RateLimitLimit: 'Count',
   RateLimitRemaining: 'Count',
   RingCentralLoginRefused: 'Count',
+  /** 1 for each minute and account whose Heavy bucket is closed by a 429. */
+  GateClosed: 'Count',
+  /** Messages of transcribe-queue by their end. */
+  CallProcessed: 'Count',
+  CallParked: 'Count',
+  CallRedriven: 'Count',
+  RecordingStored: 'Count',
+  TranscriptStored: 'Count',
+  TranscriptionFailed: 'Count',
+  /** Calls that end without a stored recording, whatever the reason. */
+  CallsWithoutRecording: 'Count',
+  /** Calls that the call log has and no webhook told of: a subscription may be failing. */
+  CallsWithoutWebhook: 'Count',
+  SweepRuns: 'Count',
+  /** Sessions that wait for a slot. */
+  ParkedCalls: 'Count',
+  SubscriptionNotActive: 'Count',
   AlarmDelivered: 'Count',
 } as const;
 
