@@ -1,43 +1,43 @@
-import { and, eq, type SQL, sql } from 'drizzle-orm';
+import { and, eq, inArray, lte, type SQL, sql } from 'drizzle-orm';
 import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { ContactIdentity } from '../contacts/identity.ts';
 import type { TimelineValues } from '../contacts/timeline.ts';
 import type { Database } from '../db/client.ts';
 import { excluded } from '../db/excluded.ts';
+import { type CallRow, calls, contactTimeline, type StateChange } from '../db/schema/index.ts';
 import {
-  type CallRecordingRow,
-  type CallRow,
-  callRecordings,
-  calls,
-  contactTimeline,
-  type StateChange,
-} from '../db/schema/index.ts';
+  type CallKey,
+  isCall,
+  limitStatements,
+  selectCall,
+  selectRecordings,
+  selectVoicemails,
+} from './call-statements.ts';
 import { buildCall, buildCallTimeline, type CallEvent, identityOf, stateChangeOf } from './lifecycle.ts';
+import type { StoredSession } from './step.ts';
 
-export interface CallKey {
-  accountId: string;
-  telephonySessionId: string;
+/** What was written, and what else the writer has to know. */
+export interface RecordedEvent extends StoredSession {
+  timelineRows: number;
+  /** Sessions of this account wait for a Heavy slot, and are due: busy mode. */
+  busy: boolean;
 }
 
-/** A session as it is stored. */
-export interface StoredCall {
-  call: CallRow;
-  recordings: CallRecordingRow[];
-}
+/** Not due for so long: it waits for the call log or a login, not for a slot. */
+const dueWithinMs = 60_000;
 
 /**
  * Writes one event: the session's row and a timeline row for each party, in one batch, which is one request and
- * one transaction (and one more for parties that show no contact or store themselves). Idempotent, and right in any order of events beside any other writer: the row's lock queues
- * them up, and no column moves back. Returns the session as it is then.
+ * one transaction (and one more for parties that show no contact or store themselves). Idempotent, and right in
+ * any order of events beside any other writer: the row's lock queues them up, and no column moves back. Returns
+ * the session as it is then.
  *
  * @throws NeonDbError; run it in `StageDatabase.run`
  */
-export async function recordCallEvent(
-  db: Database,
-  callEvent: CallEvent,
-): Promise<StoredCall & { timelineRows: number }> {
+export async function recordCallEvent(db: Database, callEvent: CallEvent, now: Date): Promise<RecordedEvent> {
   const { accountId, event, parties } = callEvent;
   const { telephonySessionId } = event.body;
+  const key = { accountId, telephonySessionId };
   const told: TimelineValues[] = [];
   const untold: Record<string, StateChange> = {};
   for (const party of parties) {
@@ -46,15 +46,23 @@ export async function recordCallEvent(
     if (identity) told.push(buildCallTimeline(telephonySessionId, change, identity));
     else untold[`${change.partyId}:${change.sequence}`] = change;
   }
-  const [, [call], recordings, ...timeline] = await db.batch([
+  const [, [call], recordings, voicemails, parked, ...timeline] = await db.batch([
     limitStatements(db),
     upsertCall(db, { ...buildCall(callEvent), untold }),
-    selectRecordings(db, { accountId, telephonySessionId }),
+    selectRecordings(db, key),
+    selectVoicemails(db, key),
+    selectHeavyWork(db, accountId, now),
     ...(told.length > 0 ? [insertTimeline(db, told)] : []),
   ]);
   if (!call) throw new Error('The call that was just written is not there');
   const late = await tellUntold(db, call);
-  return { ...late, recordings, timelineRows: late.timelineRows + (timeline[0]?.rowCount ?? 0) };
+  return {
+    ...late,
+    recordings,
+    voicemails,
+    busy: parked.length > 0,
+    timelineRows: late.timelineRows + (timeline[0]?.rowCount ?? 0),
+  };
 }
 
 /**
@@ -76,32 +84,29 @@ async function tellUntold(db: Database, call: CallRow): Promise<{ call: CallRow;
   return { call: updated ?? call, timelineRows: timeline.rowCount ?? 0 };
 }
 
-/** The session, or undefined when neither webhook nor sweep has told of it. */
-export async function loadCall(db: Database, key: CallKey): Promise<StoredCall | undefined> {
-  const [[call], recordings] = await db.batch([
-    db.select().from(calls).where(isCall(key)),
-    selectRecordings(db, key),
-  ]);
-  return call && { call, recordings };
-}
-
-const isCall = ({ accountId, telephonySessionId }: CallKey) =>
-  and(eq(calls.accountId, accountId), eq(calls.telephonySessionId, telephonySessionId));
-
-/** A client that is gone must not hold row locks. Local to the transaction, so it is set in every batch. */
-function limitStatements(db: Database) {
-  return db.execute(
-    sql`select set_config('statement_timeout', '5s', true), set_config('lock_timeout', '3s', true)`,
-  );
-}
-
-function selectRecordings(db: Database, { accountId, telephonySessionId }: CallKey) {
+/** One row if sessions of the account wait for a Heavy slot and are due. */
+function selectHeavyWork(db: Database, accountId: string, now: Date) {
   return db
-    .select()
-    .from(callRecordings)
+    .select({ one: sql<number>`1` })
+    .from(calls)
     .where(
-      and(eq(callRecordings.accountId, accountId), eq(callRecordings.telephonySessionId, telephonySessionId)),
-    );
+      and(
+        eq(calls.accountId, accountId),
+        inArray(calls.nextStep, ['call_log', 'extension_call_log', 'recording']),
+        lte(calls.nextAttemptAt, new Date(now.getTime() + dueWithinMs)),
+      ),
+    )
+    .limit(1);
+}
+
+/** The session, or undefined when neither webhook nor sweep has told of it. */
+export async function loadSession(db: Database, key: CallKey): Promise<StoredSession | undefined> {
+  const [[call], recordings, voicemails] = await db.batch([
+    selectCall(db, key),
+    selectRecordings(db, key),
+    selectVoicemails(db, key),
+  ]);
+  return call && { call, recordings, voicemails };
 }
 
 function insertTimeline(db: Database, rows: TimelineValues[]) {
