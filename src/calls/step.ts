@@ -17,7 +17,7 @@ export type StepResult =
   /** No slot (or no login): the row waits, the message goes. */
   | { kind: 'park'; step: NextStep; waitSeconds: number; group?: string }
   /** 429: a clone of the message waits, or the message goes to the dead-letter queue. */
-  | { kind: 'redrive'; retryAfterSeconds: number; group: string }
+  | { kind: 'redrive'; step: NextStep; retryAfterSeconds: number; group: string }
   /** Worth another receive; `afterSeconds` from now where the step knows better than the queue. */
   | { kind: 'retry'; reason: string; afterSeconds?: number }
   /** Another try can't help, a person has to act: three receives, then the dead-letter queue. */
@@ -43,7 +43,7 @@ export function resultOfFailure(
     case 'login_refused':
       return { kind: 'park', step, waitSeconds: failure.waitSeconds, group: 'auth' };
     case 'rate_limited':
-      return { kind: 'redrive', retryAfterSeconds: failure.retryAfterSeconds, group: failure.group };
+      return { kind: 'redrive', step, retryAfterSeconds: failure.retryAfterSeconds, group: failure.group };
     case 'retry':
       return { kind: 'retry', reason: failure.reason };
     case 'configuration':

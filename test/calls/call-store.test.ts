@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { loadCall, recordCallEvent } from '../../src/calls/call-store.ts';
+import { loadSession, recordCallEvent } from '../../src/calls/call-store.ts';
 import { type CallStore, readParties } from '../../src/calls/lifecycle.ts';
 import { freshDatabase, type TestDatabase } from '../support/database.ts';
 import { accountId, anEvent, business, caller, type EventOptions, instantOf } from './events.ts';
@@ -23,7 +23,7 @@ async function record(options: EventOptions, store: CallStore | undefined = rive
     ...party,
     store: party.businessNumber ? store : undefined,
   }));
-  return recordCallEvent(database.db, { accountId, event, parties });
+  return recordCallEvent(database.db, { accountId, event, parties }, instantOf(0));
 }
 
 const callRow = async () => {
@@ -121,7 +121,7 @@ describe('recordCallEvent', () => {
   it('keeps a call without a store, and tells no timeline of it', async () => {
     const event = anEvent();
     const parties = readParties(event).map((party) => ({ ...party, store: undefined }));
-    expect(await recordCallEvent(database.db, { accountId, event, parties })).toMatchObject({
+    expect(await recordCallEvent(database.db, { accountId, event, parties }, instantOf(0))).toMatchObject({
       call: { storeId: null, contactPhone: '+14155550111' },
       timelineRows: 0,
     });
@@ -180,8 +180,11 @@ describe('recordCallEvent', () => {
     );
     const known = [expect.objectContaining({ recordingId: '5512', transcriptionStatus: 'none' })];
     expect((await record({})).recordings).toEqual(known);
-    expect(await loadCall(database.db, key)).toMatchObject({ call: { status: 'setup' }, recordings: known });
-    expect(await loadCall(database.db, { ...key, telephonySessionId: 's-none' })).toBeUndefined();
+    expect(await loadSession(database.db, key)).toMatchObject({
+      call: { status: 'setup' },
+      recordings: known,
+    });
+    expect(await loadSession(database.db, { ...key, telephonySessionId: 's-none' })).toBeUndefined();
   });
 });
 

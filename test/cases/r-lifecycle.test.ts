@@ -41,7 +41,7 @@ async function run(events: readonly unknown[]): Promise<(number | undefined)[]> 
     const work = readWork(anSqsRecord({ body }));
     if (work.kind !== 'telephony') throw new Error(`a webhook became ${work.kind}`);
     const placed = await placeEvent(directory, work.accountId, work.event);
-    if (placed) await recordCallEvent(database.db, placed);
+    if (placed) await recordCallEvent(database.db, placed, new Date('2026-03-04T15:30:00Z'));
   }
   return sent.map(({ delaySeconds }) => delaySeconds);
 }
