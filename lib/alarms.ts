@@ -47,6 +47,14 @@ export const alarmTexts = {
     meaning:
       'A new lead has been waiting over two minutes for its task: the five-minute call-back is at risk.',
   },
+  TranscribeDlqNotEmpty: {
+    severity: 'page',
+    meaning: 'Calls could not be worked off: their recordings or transcripts will be missing after 14 days.',
+  },
+  TranscribeQueueOld: {
+    severity: 'page',
+    meaning: 'A call has been waiting over twelve hours to be worked off.',
+  },
   NeonWriteQueueNotEmpty: {
     severity: 'look',
     meaning: 'The poller could not write leads to Neon or publish them; the retry processor is at work.',

@@ -30,6 +30,23 @@ const stageSchema = z.strictObject({
   neonMirrorUrlParameter: parameterName.optional(),
   /** The webhook of the Lark group's bot that gets the alarms. */
   larkWebhookParameter: parameterName,
+  ringCentral: z.strictObject({
+    /** `{prefix}/{accountId}` is an SSM SecureString with one application and user of that account (README). */
+    parameterPrefix: parameterName,
+    /** The accounts whose calls the sweep watches and whose webhook subscription it keeps: at least one. */
+    accountIds: z
+      .array(z.string().regex(/^\d{1,20}$/))
+      .min(1)
+      .refine((ids) => new Set(ids).size === ids.length, 'an account id twice'),
+  }),
+  transcription: z.strictObject({
+    /** Spoken in the calls, as Amazon Transcribe names it. */
+    language: z.string().regex(/^[a-z]{2,3}-[A-Z]{2}$/),
+    /** On: names, numbers and addresses are left out of the transcripts. Not every language has it. */
+    redaction: z.enum(['on', 'off']),
+  }),
+  /** Sound and transcripts in S3 expire together. */
+  recordingRetentionDays: z.int().positive(),
   /** The store directory belongs to another application: read only. */
   stores: z.strictObject({ tableName: z.string().min(3), region: z.string().min(1) }),
   /** The transitional table LeadTracking-v2: false removes table, grants and variable. */
@@ -52,14 +69,24 @@ const stageSchema = z.strictObject({
 
 export type StageConfig = z.infer<typeof stageSchema>;
 
-/** Settings that belong to one stage alone: two readers of one mailbox would each miss the other's mail. */
-const exclusive = ['name', 'imapParameter', 'neonUrlParameter'] as const satisfies (keyof StageConfig)[];
+/**
+ * Settings that belong to one stage alone: two readers of one mailbox would each miss the other's mail, and two
+ * callers with one RingCentral application and user would use up each other's rate limit. Which application and
+ * user a parameter holds is seen only at run time; synth sees the parameter.
+ */
+const exclusive: Readonly<Record<string, (config: StageConfig) => string>> = {
+  name: ({ name }) => name,
+  imapParameter: ({ imapParameter }) => imapParameter,
+  neonUrlParameter: ({ neonUrlParameter }) => neonUrlParameter,
+  'ringCentral.parameterPrefix': ({ ringCentral }) => ringCentral.parameterPrefix,
+};
 
 const shared = {
   stores: { tableName: 'StoresV2', region: regions.calls },
   legacyLeadsTable: true,
   defaultTimeZone: 'America/New_York',
   quietHours: '21:00-08:00',
+  transcription: { language: 'en-US', redaction: 'on' },
   logLevel: 'INFO',
   runbook: 'docs/runbook.md',
 } as const;
@@ -71,6 +98,8 @@ export const stages: readonly StageConfig[] = [
     imapParameter: '/lead-tracking/imap-test',
     neonUrlParameter: '/lead-tracking/neon-database-url-test',
     larkWebhookParameter: '/callytics/lark-webhook-test',
+    ringCentral: { parameterPrefix: '/callytics/ringcentral-test', accountIds: ['400131426008'] },
+    recordingRetentionDays: 30,
     mirrorFromProd: true,
     noLeadAlarmHours: 168,
     logRetentionDays: 14,
@@ -83,6 +112,11 @@ export const stages: readonly StageConfig[] = [
     neonUrlParameter: '/lead-tracking/neon-database-url',
     neonMirrorUrlParameter: '/lead-tracking/neon-database-url-test',
     larkWebhookParameter: '/callytics/lark-webhook',
+    ringCentral: {
+      parameterPrefix: '/callytics/ringcentral',
+      accountIds: ['400131426008', '400255317009'],
+    },
+    recordingRetentionDays: 365,
     mirrorFromProd: false,
     noLeadAlarmHours: 24,
     logRetentionDays: 90,
@@ -100,9 +134,25 @@ export function validateStages(configs: readonly StageConfig[]): void {
     const result = stageSchema.safeParse(config);
     if (!result.success) throw new Error(`stage ${config.name}: ${z.prettifyError(result.error)}`);
   }
-  for (const setting of exclusive) {
-    const values = configs.map((config) => config[setting]);
+  for (const [setting, valueOf] of Object.entries(exclusive)) {
+    const values = configs.map(valueOf);
     const twice = values.find((value, index) => values.indexOf(value) !== index);
     if (twice) throw new Error(`${setting} ${twice} belongs to more than one stage`);
+  }
+  refuseParametersBelowPrefixes(configs);
+}
+
+/** A role may read all below its stage's RingCentral prefix, so nothing else may be there. */
+function refuseParametersBelowPrefixes(configs: readonly StageConfig[]): void {
+  const parameters = configs.flatMap((config) => [
+    config.imapParameter,
+    config.neonUrlParameter,
+    config.neonMirrorUrlParameter,
+    config.larkWebhookParameter,
+    config.ringCentral.parameterPrefix,
+  ]);
+  for (const { ringCentral } of configs) {
+    const below = parameters.find((name) => name?.startsWith(`${ringCentral.parameterPrefix}/`));
+    if (below) throw new Error(`ringCentral.parameterPrefix ${ringCentral.parameterPrefix} covers ${below}`);
   }
 }

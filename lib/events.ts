@@ -25,6 +25,21 @@ export function leadCreatedOf(...stages: string[]): EventPattern {
   };
 }
 
+/**
+ * A transcription job of the stage has ended. A job's name begins with its stage, and a stage's name has no dash,
+ * so no stage takes another one's.
+ */
+export function transcriptionEndedOf(stage: string): EventPattern {
+  return {
+    source: ['aws.transcribe'],
+    detailType: ['Transcribe Job State Change'],
+    detail: {
+      TranscriptionJobName: [{ prefix: `${stage}-` }],
+      TranscriptionJobStatus: ['COMPLETED', 'FAILED'],
+    },
+  };
+}
+
 /** What rules see of an event: the fields that patterns of ours match. */
 export interface SampleEvent {
   readonly source: string;
@@ -39,5 +54,14 @@ export function emittedEvents(stage: string): { region: string; event: SampleEve
     'detail-type': leadCreatedDetailType,
     detail: { stage },
   };
-  return [{ region: regions.leads, event: leadCreated }];
+  const jobEnded = (TranscriptionJobName: string, TranscriptionJobStatus: string) => ({
+    source: 'aws.transcribe',
+    'detail-type': 'Transcribe Job State Change',
+    detail: { TranscriptionJobName, TranscriptionJobStatus },
+  });
+  return [
+    { region: regions.leads, event: leadCreated },
+    { region: regions.calls, event: jobEnded(`${stage}-rec-1`, 'COMPLETED') },
+    { region: regions.calls, event: jobEnded(`${stage}-vm-1`, 'FAILED') },
+  ];
 }

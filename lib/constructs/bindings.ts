@@ -1,5 +1,6 @@
 import { Stack } from 'aws-cdk-lib';
 import type { Table } from 'aws-cdk-lib/aws-dynamodb';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { IQueue } from 'aws-cdk-lib/aws-sqs';
 import type { IConstruct } from 'constructs';
 import { defaultBus, defaultBusArn } from '../events.ts';
@@ -8,6 +9,7 @@ import { defaultBus, defaultBusArn } from '../events.ts';
 interface Permission {
   readonly actions: string[];
   readonly resources: string[];
+  readonly conditions?: Readonly<Record<string, Readonly<Record<string, string | string[]>>>>;
 }
 
 /** A variable's value together with what the function may do with it, so that the two never part ways. */
@@ -31,6 +33,15 @@ export function readsParameter(scope: IConstruct, name: string): Binding {
   return { value: name, allow: [{ actions: ['ssm:GetParameter'], resources: [arn] }] };
 }
 
+/**
+ * All SecureStrings below a prefix, which belong to one stage alone (lib/config.ts). Not account by account: SSM
+ * says that a parameter is not there only to those who may read it, and an unknown account has to be told from a
+ * denied one. A new account is known without a deploy.
+ */
+export function readsParametersBelow(scope: IConstruct, prefix: string): Binding {
+  return { ...readsParameter(scope, `${prefix}/*`), value: prefix };
+}
+
 /** The default bus of the stack's own region. */
 export function publishesToDefaultBus(scope: IConstruct): Binding {
   const { region } = Stack.of(scope);
@@ -52,9 +63,24 @@ export function scansTable(scope: IConstruct, table: { tableName: string; region
 }
 
 /** Single items of a table, by key. */
-export function usesItems(table: Table, operations: readonly ('Get' | 'Update' | 'Delete')[]): Binding {
+export function usesItems(
+  table: Table,
+  operations: readonly ('Get' | 'Put' | 'Update' | 'Delete')[],
+): Binding {
   const actions = operations.map((operation) => `dynamodb:${operation}Item`);
   return { value: table.tableName, allow: [{ actions, resources: [table.tableArn] }] };
+}
+
+/** As `usesItems`, but only of items whose key begins with one of the prefixes. */
+export function usesItemsBelow(
+  table: Table,
+  prefixes: readonly string[],
+  operations: Parameters<typeof usesItems>[1],
+): Binding {
+  const leadingKeys = prefixes.map((prefix) => `${prefix}*`);
+  const conditions = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeys } };
+  const { value, allow } = usesItems(table, operations);
+  return { value, allow: allow.map((permission) => ({ ...permission, conditions })) };
 }
 
 /** Adds items to a table and looks for earlier ones in one of its indexes. */
@@ -81,5 +107,65 @@ export function consumes(queue: IQueue): Binding {
   return {
     value: queue.queueUrl,
     allow: [{ actions: actions.map((action) => `sqs:${action}`), resources: [queue.queueArn] }],
+  };
+}
+
+/** Several bindings of one resource as one: its value, and the permissions of all. */
+export function together(first: Binding, ...others: Binding[]): Binding {
+  return { value: first.value, allow: [first, ...others].flatMap(({ allow }) => allow) };
+}
+
+/** Folders of the recordings bucket. */
+const soundFolders = ['recordings', 'voicemails'] as const;
+const transcriptsFolder = 'transcripts';
+
+/**
+ * Stores sound. A multipart upload that fails is aborted; HeadObject is GetObject to IAM, and says 404 only to
+ * those who may list. HeadObject has no prefix, so the list can't be limited to one: the bucket holds nothing else.
+ */
+export function storesSound(bucket: Bucket): Binding {
+  const objects = soundFolders.map((folder) => bucket.arnForObjects(`${folder}/*`));
+  return {
+    value: bucket.bucketName,
+    allow: [
+      { actions: ['s3:PutObject', 's3:AbortMultipartUpload'], resources: objects },
+      { actions: ['s3:ListBucket'], resources: [bucket.bucketArn] },
+    ],
+  };
+}
+
+/** Reads what Transcribe wrote. */
+export function readsTranscripts(bucket: Bucket): Binding {
+  const resources = [bucket.arnForObjects(`${transcriptsFolder}/*`)];
+  return { value: bucket.bucketName, allow: [{ actions: ['s3:GetObject'], resources }] };
+}
+
+/**
+ * Starts and looks up transcription jobs of this stage. Transcribe reads the sound and writes the transcript with
+ * the permissions of whoever starts the job
+ * (https://docs.aws.amazon.com/transcribe/latest/dg/security_iam_id-based-policy-examples.html).
+ */
+export function transcribes(bucket: Bucket, stage: string): Binding {
+  const jobs = Stack.of(bucket).formatArn({
+    service: 'transcribe',
+    resource: 'transcription-job',
+    resourceName: `${stage}-*`,
+  });
+  return {
+    value: bucket.bucketName,
+    allow: [
+      {
+        // AWS has no resource-level form of it. Without an output bucket the transcript would be Transcribe's own.
+        actions: ['transcribe:StartTranscriptionJob'],
+        resources: ['*'],
+        conditions: { StringEquals: { 'transcribe:OutputBucketName': bucket.bucketName } },
+      },
+      { actions: ['transcribe:GetTranscriptionJob'], resources: [jobs] },
+      {
+        actions: ['s3:GetObject'],
+        resources: soundFolders.map((folder) => bucket.arnForObjects(`${folder}/*`)),
+      },
+      { actions: ['s3:PutObject'], resources: [bucket.arnForObjects(`${transcriptsFolder}/*`)] },
+    ],
   };
 }

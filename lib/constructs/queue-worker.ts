@@ -15,6 +15,8 @@ export interface QueueWorkerProps<F extends FunctionName> {
   readonly queueName: string;
   readonly visibilityTimeout: Duration;
   readonly retention: Duration;
+  /** How long a message waits that is sent without a delay of its own. Default: not at all. */
+  readonly deliveryDelay?: Duration;
   /** Where a message goes after its third failure. */
   readonly deadLetters: { readonly queueName: string; readonly alarm: AlarmName };
   /** How long a message may wait for its work. */
@@ -45,6 +47,7 @@ export class QueueWorker<F extends FunctionName> extends Construct {
       queueName,
       visibilityTimeout: props.visibilityTimeout,
       retentionPeriod: props.retention,
+      ...(props.deliveryDelay ? { deliveryDelay: props.deliveryDelay } : {}),
       deadLetterQueue: { queue: this.deadLetterQueue, maxReceiveCount },
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,

@@ -1,7 +1,7 @@
-import { Duration, RemovalPolicy, Validations } from 'aws-cdk-lib';
-import { AttributeType, BillingMode, Table, type TableProps } from 'aws-cdk-lib/aws-dynamodb';
-import { EventBus, Rule, Schedule } from 'aws-cdk-lib/aws-events';
-import { EventBus as EventBusTarget, LambdaFunction as LambdaTarget } from 'aws-cdk-lib/aws-events-targets';
+import { Duration, Validations } from 'aws-cdk-lib';
+import { AttributeType, type Table } from 'aws-cdk-lib/aws-dynamodb';
+import { EventBus, Rule } from 'aws-cdk-lib/aws-events';
+import { EventBus as EventBusTarget } from 'aws-cdk-lib/aws-events-targets';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { regions } from '../config.ts';
@@ -9,7 +9,9 @@ import * as binding from '../constructs/bindings.ts';
 import { DeadLetterQueue } from '../constructs/dead-letter-queue.ts';
 import { NodeFunction } from '../constructs/node-function.ts';
 import { QueueWorker } from '../constructs/queue-worker.ts';
+import { droppedWhenLate, schedule } from '../constructs/schedule.ts';
 import { StageStack, type StageStackProps } from '../constructs/stage-stack.ts';
+import { createStateTable, createTable } from '../constructs/tables.ts';
 import { defaultBusArn, leadCreatedOf } from '../events.ts';
 import { addMailAlarms } from './monitoring.ts';
 
@@ -23,41 +25,22 @@ export class LeadTrackingStack extends StageStack {
 
   constructor(scope: Construct, props: StageStackProps) {
     super(scope, 'LeadTracking', regions.leads, props);
-    const state = this.stateTable();
+    // Watermarks, attempts, leases and the breaker.
+    const state = createStateTable(this, 'State', 'LeadTrackingState');
     this.retries = this.retryProcessor(state);
     this.poller = this.imapPoller(state, this.retries.queue);
-    this.schedule(this.poller);
+    schedule(this, 'ImapPollerSchedule', this.poller, {
+      physicalName: 'ImapPollerSchedule',
+      description: 'Starts the poller every five minutes',
+      every: Duration.minutes(5),
+    });
     this.forwardingDeadLetters = this.forwarding();
     addMailAlarms(this, this.poller, this.retries);
   }
 
-  private table(id: string, props: TableProps): Table {
-    const { keepData } = this.config;
-    const table = new Table(this, id, {
-      billingMode: BillingMode.PAY_PER_REQUEST,
-      pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: keepData },
-      removalPolicy: keepData ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
-      ...props,
-    });
-    if (!keepData) {
-      const reason = 'Not the production stage: its data may be lost';
-      Validations.of(table).acknowledge({ id: 'AwsSolutions-DDB3', reason });
-    }
-    return table;
-  }
-
-  /** Watermarks, attempts, leases and the breaker: items by one key, old ones expire by themselves. */
-  private stateTable(): Table {
-    return this.table('State', {
-      tableName: this.named('LeadTrackingState'),
-      partitionKey: { name: 'pk', type: AttributeType.STRING },
-      timeToLiveAttribute: 'ttl',
-    });
-  }
-
   /** Transitional: goes away with `legacyLeadsTable`. */
   private legacyLeadsTable(): Table {
-    const table = this.table('LegacyLeads', {
+    const table = createTable(this, 'LegacyLeads', {
       tableName: this.named('LeadTracking-v2'),
       partitionKey: { name: 'id', type: AttributeType.STRING },
     });
@@ -104,8 +87,7 @@ export class LeadTrackingStack extends StageStack {
       description: 'Reads lead mail, stores each lead in Neon and publishes LeadCreated',
       timeout: Duration.seconds(240),
       memorySize: 1024,
-      // A tick that fails or is late is dropped: the next one does its work.
-      asynchronous: { retryAttempts: 0, maxEventAge: Duration.seconds(60) },
+      asynchronous: droppedWhenLate,
       environment: {
         IMAP_PARAMETER: binding.readsParameter(this, config.imapParameter),
         NEON_URL_PARAMETER: binding.readsParameter(this, config.neonUrlParameter),
@@ -119,16 +101,6 @@ export class LeadTrackingStack extends StageStack {
         NEON_WRITE_QUEUE_URL: binding.sendsTo(retryQueue),
         EVENT_BUS_NAME: binding.publishesToDefaultBus(this),
       },
-    });
-  }
-
-  private schedule(poller: NodeFunction<'poller'>): void {
-    const target = new LambdaTarget(poller.lambda, { retryAttempts: 0, maxEventAge: Duration.seconds(60) });
-    new Rule(this, 'ImapPollerSchedule', {
-      ruleName: this.named('ImapPollerSchedule'),
-      description: 'Starts the poller every five minutes',
-      schedule: Schedule.rate(Duration.minutes(5)),
-      targets: [target],
     });
   }
 
