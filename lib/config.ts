@@ -134,8 +134,8 @@ export function validateStages(configs: readonly StageConfig[]): void {
     const result = stageSchema.safeParse(config);
     if (!result.success) throw new Error(`stage ${config.name}: ${z.prettifyError(result.error)}`);
   }
-  for (const [setting, valueOf] of Object.entries(exclusive)) {
-    const values = configs.map(valueOf);
+  for (const [setting, read] of Object.entries(exclusive)) {
+    const values = configs.map(read);
     const twice = values.find((value, index) => values.indexOf(value) !== index);
     if (twice) throw new Error(`${setting} ${twice} belongs to more than one stage`);
   }

@@ -9,6 +9,8 @@ import { defaultBus, defaultBusArn } from '../events.ts';
 interface Permission {
   readonly actions: string[];
   readonly resources: string[];
+  /** Why the resources can't be named one by one. */
+  readonly wildcard?: string;
   readonly conditions?: Readonly<Record<string, Readonly<Record<string, string | string[]>>>>;
 }
 
@@ -35,11 +37,12 @@ export function readsParameter(scope: IConstruct, name: string): Binding {
 
 /**
  * All SecureStrings below a prefix, which belong to one stage alone (lib/config.ts). Not account by account: SSM
- * says that a parameter is not there only to those who may read it, and an unknown account has to be told from a
- * denied one. A new account is known without a deploy.
+ * tells a parameter that is missing from one that is denied only to those who may read it.
  */
 export function readsParametersBelow(scope: IConstruct, prefix: string): Binding {
-  return { ...readsParameter(scope, `${prefix}/*`), value: prefix };
+  const wildcard = 'An unknown account is one whose parameter is not there: it has to be asked for to know';
+  const { allow } = readsParameter(scope, `${prefix}/*`);
+  return { value: prefix, allow: allow.map((permission) => ({ ...permission, wildcard })) };
 }
 
 /** The default bus of the stack's own region. */
@@ -119,16 +122,27 @@ export function together(first: Binding, ...others: Binding[]): Binding {
 const soundFolders = ['recordings', 'voicemails'] as const;
 const transcriptsFolder = 'transcripts';
 
+function objectsIn(
+  bucket: Bucket,
+  actions: string[],
+  ...folders: ((typeof soundFolders)[number] | typeof transcriptsFolder)[]
+): Permission {
+  return {
+    actions,
+    resources: folders.map((folder) => bucket.arnForObjects(`${folder}/*`)),
+    wildcard: 'Objects are named after recordings, voicemails and jobs, which nobody knows beforehand',
+  };
+}
+
 /**
- * Stores sound. A multipart upload that fails is aborted; HeadObject is GetObject to IAM, and says 404 only to
- * those who may list. HeadObject has no prefix, so the list can't be limited to one: the bucket holds nothing else.
+ * Stores sound, and looks whether it is there: HeadObject is GetObject to IAM, and says 404 instead of 403 only to
+ * those who may list. It asks for no prefix, so the list can't be limited to one; the bucket holds nothing else.
  */
 export function storesSound(bucket: Bucket): Binding {
-  const objects = soundFolders.map((folder) => bucket.arnForObjects(`${folder}/*`));
   return {
     value: bucket.bucketName,
     allow: [
-      { actions: ['s3:PutObject', 's3:AbortMultipartUpload'], resources: objects },
+      objectsIn(bucket, ['s3:GetObject', 's3:PutObject', 's3:AbortMultipartUpload'], ...soundFolders),
       { actions: ['s3:ListBucket'], resources: [bucket.bucketArn] },
     ],
   };
@@ -136,14 +150,12 @@ export function storesSound(bucket: Bucket): Binding {
 
 /** Reads what Transcribe wrote. */
 export function readsTranscripts(bucket: Bucket): Binding {
-  const resources = [bucket.arnForObjects(`${transcriptsFolder}/*`)];
-  return { value: bucket.bucketName, allow: [{ actions: ['s3:GetObject'], resources }] };
+  return { value: bucket.bucketName, allow: [objectsIn(bucket, ['s3:GetObject'], transcriptsFolder)] };
 }
 
 /**
  * Starts and looks up transcription jobs of this stage. Transcribe reads the sound and writes the transcript with
- * the permissions of whoever starts the job
- * (https://docs.aws.amazon.com/transcribe/latest/dg/security_iam_id-based-policy-examples.html).
+ * the permissions of whoever starts the job.
  */
 export function transcribes(bucket: Bucket, stage: string): Binding {
   const jobs = Stack.of(bucket).formatArn({
@@ -155,17 +167,20 @@ export function transcribes(bucket: Bucket, stage: string): Binding {
     value: bucket.bucketName,
     allow: [
       {
-        // AWS has no resource-level form of it. Without an output bucket the transcript would be Transcribe's own.
         actions: ['transcribe:StartTranscriptionJob'],
         resources: ['*'],
+        wildcard: 'AWS has no resource-level form of StartTranscriptionJob',
+        // Without an output bucket Transcribe would keep the transcript in one of its own.
         conditions: { StringEquals: { 'transcribe:OutputBucketName': bucket.bucketName } },
       },
-      { actions: ['transcribe:GetTranscriptionJob'], resources: [jobs] },
       {
-        actions: ['s3:GetObject'],
-        resources: soundFolders.map((folder) => bucket.arnForObjects(`${folder}/*`)),
+        actions: ['transcribe:GetTranscriptionJob'],
+        resources: [jobs],
+        wildcard:
+          'A job is named after its stage and a recording or voicemail, which nobody knows beforehand',
       },
-      { actions: ['s3:PutObject'], resources: [bucket.arnForObjects(`${transcriptsFolder}/*`)] },
+      objectsIn(bucket, ['s3:GetObject'], ...soundFolders),
+      objectsIn(bucket, ['s3:PutObject'], transcriptsFolder),
     ],
   };
 }

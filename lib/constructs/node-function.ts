@@ -17,6 +17,7 @@ import { functionLink, logsLink } from '../console-links.ts';
 import { metricsNamespace } from './alarms.ts';
 import type { Binding } from './bindings.ts';
 import { StageStack } from './stage-stack.ts';
+import { acknowledgeWildcard } from './wildcards.ts';
 
 type CommonVariable = 'STAGE' | 'LOG_LEVEL' | 'POWERTOOLS_SERVICE_NAME' | 'POWERTOOLS_METRICS_NAMESPACE';
 
@@ -70,7 +71,11 @@ export class NodeFunction<F extends FunctionName> extends Construct {
     };
     for (const [variable, { value, allow }] of Object.entries<Binding>(props.environment)) {
       variables[variable] = value;
-      for (const permission of allow) this.role.addToPolicy(new PolicyStatement(permission));
+      for (const { wildcard, ...permission } of allow) {
+        this.role.addToPolicy(new PolicyStatement(permission));
+        if (!wildcard) continue;
+        for (const resource of permission.resources) acknowledgeWildcard(this.role, resource, wildcard);
+      }
     }
 
     this.lambda = new LambdaFunction(this, 'Function', {
