@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { channelsOf } from './audio-channels.ts';
 import type { RetryReason } from './errors.ts';
 
 export type AudioFormat = 'mp3' | 'wav';
@@ -8,6 +9,8 @@ export interface AudioContent {
   format: AudioFormat;
   /** For S3 and Transcribe: `audio/mpeg` or `audio/wav`, whatever spelling RingCentral used. */
   contentType: string;
+  /** 2 where the header says so; a header that isn't understood counts as mono. */
+  channels: 1 | 2;
   /** Bytes announced by Content-Length, if it was. */
   bytes?: number;
   /** Fails with IncompleteContentError when it ends before `bytes`, and on a cut connection or the deadline. */
@@ -28,7 +31,8 @@ const formatsByType: Record<string, AudioFormat> = {
   'audio/wave': 'wav',
   'audio/vnd.wave': 'wav',
 };
-const sniffedBytes = 12;
+/** Beyond a tag or other chunks that may come before the header. */
+const sniffedBytes = 2 ** 16;
 
 /**
  * Opens a 200's body as sound. The format is the header's; the first bytes overrule it when they show another
@@ -50,12 +54,13 @@ export async function openAudio(response: Response): Promise<AudioContent | Retr
   return {
     format,
     contentType: audioContentTypes[format],
+    channels: channelsOf(format, start) ?? 1,
     ...(bytes === undefined ? {} : { bytes }),
     stream: Readable.from(wholeContent(start, source, bytes), { objectMode: false }),
   };
 }
 
-/** Enough to tell the format by; empty when the connection is cut or the deadline passes before that. */
+/** Enough to tell the format and the channels by; empty when the connection is cut or the deadline passes before that. */
 async function readStart(source: AsyncIterator<Uint8Array>): Promise<Buffer> {
   let start = Buffer.alloc(0);
   try {

@@ -55,3 +55,13 @@ export function recordingsOf({ records }: CallLogSnapshot): SessionRecording[] {
 
 const earlier = (a: string | undefined, b: string | undefined) =>
   a === undefined || (b !== undefined && b < a) ? b : a;
+
+/** Milliseconds of the longest leg that carries the recording, which is about what was recorded. */
+export function durationOfRecording({ records }: CallLogSnapshot, recordingId: string): number | undefined {
+  const durations = records
+    .flatMap((record) => [record, ...(record.legs ?? [])])
+    .filter(({ recording }) => recording?.id === recordingId)
+    .map(({ durationMs, duration }) => durationMs ?? (duration ?? 0) * 1000);
+  const longest = Math.max(0, ...durations);
+  return longest > 0 ? longest : undefined;
+}
