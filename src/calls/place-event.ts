@@ -4,7 +4,7 @@ import { normaliseNumber } from '../ringcentral/numbers.ts';
 import type { TelephonyEvent } from '../ringcentral/telephony-event.ts';
 import { type CallEvent, type CallStore, readParties } from './lifecycle.ts';
 
-type CallStores = Pick<StoreDirectory, 'find' | 'all'>;
+export type CallStores = Pick<StoreDirectory, 'find' | 'all'>;
 
 /**
  * Reads an event, and gives each party the store of its call: the one that lists our side's number, else the

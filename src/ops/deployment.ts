@@ -8,6 +8,7 @@ export interface StageSettings {
   stores: { tableName: string; region: string };
   defaultTimeZone: string;
   quietHours: string;
+  ringCentral: { parameterPrefix: string; accountIds: readonly string[] };
 }
 
 /** What the CDK app knows of its stages: handed in, since product code doesn't import the app. */

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { errorCode } from '../platform/errors.ts';
 import type { BusEvent, EventBus } from '../platform/events.ts';
+import { callOfMessage } from './call-messages.ts';
 import type { Command, CommandContext, ExitCode } from './command.ts';
 import { type CommandLine, type CommandShape, readCount, UsageError } from './command-line.ts';
 import { type DeadLetterQueueName, deadLetterQueues } from './dead-letter-queues.ts';
@@ -157,15 +158,23 @@ function publishAgain(bus: EventBus): Deliver {
 }
 
 function summarize({ id, body, sentAt, errorCode: code }: QueueMessage) {
-  return { messageId: id, sentAt, ...(code && { errorCode: code }), ...mailOfMessage(body) };
+  return {
+    messageId: id,
+    sentAt,
+    ...(code && { errorCode: code }),
+    ...mailOfMessage(body),
+    ...callOfMessage(body),
+  };
 }
 
-function describe({ messageId, sentAt, kind, mailKey, leadId, errorCode: code, problem }: Replayed): string {
+function describe({ messageId, sentAt, errorCode: code, problem, ...message }: Replayed): string {
+  const { kind, mailKey, leadId, telephonySessionId } = message;
   return `  ${messageId}  ${list(
     kind,
     `sent ${sentAt.toISOString()}`,
     mailKey && `mail ${mailKey}`,
     leadId,
+    telephonySessionId && `call ${telephonySessionId}`,
     code && `EventBridge said ${code}`,
     problem && `LEFT: ${problem}`,
   )}`;

@@ -1,4 +1,5 @@
 import { SSMProvider } from '@aws-lambda-powertools/parameters/ssm';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { parseQuietHours, parseTimeZone, resolveContactHours } from '../contacts/contact-hours.ts';
 import type { Database } from '../db/client.ts';
@@ -13,8 +14,12 @@ import { systemClock } from '../platform/clock.ts';
 import { createEventBus, type EventBus } from '../platform/events.ts';
 import type { Log } from '../platform/logger.ts';
 import { createParameters } from '../platform/parameters.ts';
+import { createStateTable, type StateTable } from '../platform/state-table.ts';
+import { createAccounts } from '../ringcentral/account.ts';
+import { createRingCentral, type RingCentral } from '../ringcentral/ringcentral.ts';
 import type { Deployment, Side, StageSettings } from './deployment.ts';
 import { type OperatorQueue, openQueue } from './queues.ts';
+import { noMeter } from './terminal.ts';
 
 /** The account's own bus, on which the poller publishes. */
 const busName = 'default';
@@ -29,6 +34,10 @@ export interface StageAccess {
   bus: EventBus;
   imap(): Promise<ImapSettings>;
   queue(base: string, side: Side): Promise<OperatorQueue>;
+  /** Gates, tokens and parked accounts of the call flow. */
+  callState: StateTable;
+  /** RingCentral with the stage's own applications, gate and tokens. */
+  ringCentral(): RingCentral;
   /** Where the store's people live; of no store the stage's own. */
   timeZoneOf(store: Store | undefined): string;
 }
@@ -40,6 +49,11 @@ export function openStage(
 ): StageAccess {
   const { name, imapParameter, neonUrlParameter, stores } = settings;
   const inLeads = { ...awsClientConfig, region: regions.leads };
+  const inCalls = { ...awsClientConfig, region: regions.calls };
+  const callState = createStateTable(
+    physicalName('CallyticsState', name, regions.calls),
+    new DynamoDBClient(inCalls),
+  );
   const parameters = createParameters(new SSMProvider({ clientConfig: inLeads }));
   const neon = createStageDatabase(parameters, neonUrlParameter);
   const directory = createStoreDirectory(
@@ -58,6 +72,20 @@ export function openStage(
     bus: createEventBus(busName, new EventBridgeClient(inLeads)),
     imap: async () => parseImapSettings(await parameters.get(imapParameter)),
     queue: (base, side) => openQueue(physicalName(base, name, regions[side]), regions[side]),
+    callState,
+    ringCentral: () =>
+      createRingCentral({
+        accounts: createAccounts(
+          createParameters(new SSMProvider({ clientConfig: inCalls })),
+          settings.ringCentral.parameterPrefix,
+        ),
+        state: callState,
+        clock: systemClock,
+        log,
+        meter: noMeter,
+        // The functions' own metrics must not show an operator's requests.
+        reportCapacity: () => undefined,
+      }),
     timeZoneOf: (store) => resolveContactHours(store, defaultHours).hours.timeZone,
   };
 }
