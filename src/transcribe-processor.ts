@@ -11,6 +11,7 @@ import {
 import { type RedriveDependencies, redrive } from './calls/redrive.ts';
 import type { StepResult } from './calls/step.ts';
 import { completeTranscription } from './calls/transcription.ts';
+import { readEnvironment } from './platform/environment.ts';
 import { errorCode } from './platform/errors.ts';
 import { lazyService } from './platform/lazy-service.ts';
 import { logEvents } from './platform/log-events.ts';
@@ -39,7 +40,7 @@ class KeepMessage extends Error {
 }
 
 const service = lazyService(
-  async (): Promise<TranscribeProcessor> => buildCallService('transcribe-processor'),
+  async (): Promise<TranscribeProcessor> => buildCallService(readEnvironment('transcribe-processor')),
 );
 
 /** transcribe-queue, batch size 1 with partial responses. */
