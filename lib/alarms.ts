@@ -55,6 +55,19 @@ export const alarmTexts = {
     severity: 'page',
     meaning: 'A call has been waiting over twelve hours to be worked off.',
   },
+  CallSweepNotRunning: {
+    severity: 'page',
+    meaning:
+      'The call sweep has not run for 15 minutes: parked calls stay parked, and nobody watches the subscription.',
+  },
+  SubscriptionNotActive: {
+    severity: 'page',
+    meaning: 'RingCentral does not send the webhooks of an account: its calls are seen an hour late.',
+  },
+  RingCentralLoginRefused: {
+    severity: 'page',
+    meaning: 'RingCentral refuses our login for an account: its recordings and voicemails are not fetched.',
+  },
   NeonWriteQueueNotEmpty: {
     severity: 'look',
     meaning: 'The poller could not write leads to Neon or publish them; the retry processor is at work.',
@@ -78,6 +91,27 @@ export const alarmTexts = {
   PollerErrors: {
     severity: 'look',
     meaning: 'The poller ends with an error again and again: mail may be read late or not at all.',
+  },
+  GateClosed: {
+    severity: 'look',
+    meaning: 'RingCentral has been refusing an account for over 15 minutes: its recordings come late.',
+  },
+  CallsWithoutWebhook: {
+    severity: 'look',
+    meaning: 'The call log has calls that no webhook told of: their timeline came late and is shorter.',
+  },
+  WebhookFailed: {
+    severity: 'look',
+    meaning: 'The receiver could not take webhooks: their calls are seen only when the sweep finds them.',
+  },
+  WebhookReceiverErrors: {
+    severity: 'look',
+    meaning:
+      'The webhook receiver ends with an error again and again: RingCentral may give up on its address.',
+  },
+  CallSweepErrors: {
+    severity: 'look',
+    meaning: 'The call sweep ends with an error again and again: parked and late work may be waiting.',
   },
   FunctionThrottled: {
     severity: 'look',

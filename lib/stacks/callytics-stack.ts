@@ -2,6 +2,7 @@ import type { Construct } from 'constructs';
 import { regions } from '../config.ts';
 import { StageStack, type StageStackProps } from '../constructs/stage-stack.ts';
 import { AlarmDispatch } from './alarm-dispatch.ts';
+import { addCallAlarms } from './call-monitoring.ts';
 import { CallProcessing } from './call-processing.ts';
 import { LeadProcessing } from './lead-processing.ts';
 
@@ -15,6 +16,7 @@ export class CallyticsStack extends StageStack {
     super(scope, 'Callytics', regions.calls, props);
     this.leads = new LeadProcessing(this, 'Leads');
     this.calls = new CallProcessing(this, 'Calls');
+    addCallAlarms(this, this.calls);
     this.dispatch = new AlarmDispatch(this, 'AlarmDispatch');
   }
 }

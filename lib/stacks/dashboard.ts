@@ -1,25 +1,21 @@
-import { Duration } from 'aws-cdk-lib';
 import {
   AlarmStatusWidget,
   AlarmStatusWidgetSortBy,
   Dashboard,
-  GraphWidget,
-  type IMetric,
   type IWidget,
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { FunctionName } from '../../src/platform/environment.ts';
 import type { MetricName } from '../../src/platform/metric-names.ts';
-import type { NodeFunction } from '../constructs/node-function.ts';
 import type { StageStack } from '../constructs/stage-stack.ts';
+import { durations, graph, period, statistic, sums } from '../constructs/widgets.ts';
+import { callRows } from './call-rows.ts';
 import type { CallyticsStack } from './callytics-stack.ts';
 import type { LeadTrackingStack } from './leadtracking-stack.ts';
 
-/** The poller's rhythm: shorter periods would show gaps. */
-const period = Duration.minutes(5);
-const statistic = 'Maximum';
-
-/** One page a stage, over both regions: what is wrong now, then a lead's way from the mailbox to the timeline. */
+/**
+ * One page a stage, over both regions: what is wrong now, the queues, then a lead's way from the mailbox to the
+ * timeline and a call's from the webhook to the transcript.
+ */
 export function addDashboard(leads: LeadTrackingStack, calls: CallyticsStack): void {
   const { config } = calls;
   const heading = `callytics ${config.name} | Runbook: ${config.runbook} | Queries: Logs Insights, folder callytics/${config.name}`;
@@ -28,11 +24,12 @@ export function addDashboard(leads: LeadTrackingStack, calls: CallyticsStack): v
     widgets: [
       [new TextWidget({ markdown: heading, width: 24, height: 1 })],
       [leads, calls].map(alarmStates),
+      queueRow(leads, calls),
       mailRow(leads),
       gaugeRow(leads),
       pollerRow(leads),
-      queueRow(leads, calls),
       workerRow(leads, calls),
+      ...callRows(calls),
     ],
   });
 }
@@ -86,10 +83,11 @@ function pollerRow(leads: LeadTrackingStack): IWidget[] {
 
 function queueRow(
   { retries, forwardingDeadLetters }: LeadTrackingStack,
-  { leads }: CallyticsStack,
+  { leads, calls }: CallyticsStack,
 ): IWidget[] {
-  const work = [retries.queue, leads.worker.queue];
-  const dead = [retries.deadLetterQueue, leads.worker.deadLetterQueue, forwardingDeadLetters];
+  const workers = [retries, leads.worker, calls.worker];
+  const work = workers.map(({ queue }) => queue);
+  const dead = [...workers.map(({ deadLetterQueue }) => deadLetterQueue), forwardingDeadLetters];
   const options = { period, statistic };
   return [
     graph(
@@ -120,16 +118,4 @@ function workerRow(leads: LeadTrackingStack, calls: CallyticsStack): IWidget[] {
       worker.lambda.metricErrors({ period }),
     ]),
   ];
-}
-
-function graph(title: string, left: IMetric[], layout: { stacked?: boolean; width?: number } = {}): IWidget {
-  return new GraphWidget({ title, left, leftYAxis: { min: 0 }, width: 8, height: 6, ...layout });
-}
-
-function sums({ alarms }: StageStack, service: FunctionName, names: readonly MetricName[]): IMetric[] {
-  return names.map((name) => alarms.metric(service, name, period, 'Sum'));
-}
-
-function durations<F extends FunctionName>({ lambda }: NodeFunction<F>): IMetric[] {
-  return ['p50', 'p95', 'Maximum'].map((of) => lambda.metricDuration({ period, statistic: of, label: of }));
 }
