@@ -117,7 +117,7 @@ function insertTimeline(db: Database, rows: TimelineValues[]) {
 }
 
 /** The contact and store of a session, once an event has told both. */
-function identityOfCall({
+export function identityOfCall({
   contactPhone,
   franchiseId,
   accountId,
