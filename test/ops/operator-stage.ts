@@ -1,3 +1,5 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+
 import { regions, stages } from '../../lib/config.ts';
 import { physicalName } from '../../lib/names.ts';
 import type { EventEnvelope } from '../../local/event-bus/bus.ts';
@@ -9,6 +11,8 @@ import { startQueues } from '../../local/services/sqs.ts';
 import { createParameterStore } from '../../local/services/ssm.ts';
 import { ops } from '../../src/ops/commands.ts';
 import { runScript, type Script } from '../../src/ops/run.ts';
+import { awsClientConfig } from '../../src/platform/aws-client-config.ts';
+import { createStateTable } from '../../src/platform/state-table.ts';
 import { freshDatabase } from '../support/database.ts';
 import { startHoodiecrow } from '../support/hoodiecrow.ts';
 import { riversideStore } from '../support/leads.ts';
@@ -16,13 +20,15 @@ import { riversideStore } from '../support/leads.ts';
 const accessKey = 'AKIAOPERATOR00000000';
 const account = '000000000000';
 
-/** The queues of the test stage's lead flow, without consumers. */
+/** The test stage's queues, without consumers. */
 const queuePlans = [
   queuePlan('neon-write-dlq', regions.leads),
   queuePlan('neon-write-final-dlq', regions.leads),
   queuePlan('forwarding-dlq', regions.leads),
   queuePlan('lead-processor-queue', regions.calls),
   queuePlan('lead-processor-dlq', regions.calls),
+  queuePlan('transcribe-queue', regions.calls),
+  queuePlan('transcribe-dlq', regions.calls),
 ];
 
 function queuePlan(base: string, region: string) {
@@ -49,7 +55,14 @@ export async function startOperatorStage() {
     key: [{ AttributeName: 'storeId', KeyType: 'HASH' as const }],
     indexes: [],
   };
-  const { tables, service: dynamodb } = await startTables([storesTable]);
+  const stateTable = {
+    name: physicalName('CallyticsState', 'test', regions.calls),
+    region: regions.calls,
+    attributes: [{ AttributeName: 'pk', AttributeType: 'S' as const }],
+    key: [{ AttributeName: 'pk', KeyType: 'HASH' as const }],
+    indexes: [],
+  };
+  const { tables, service: dynamodb } = await startTables([storesTable, stateTable]);
   const published: EventEnvelope[] = [];
   const bus: { refuses: boolean; onPut?(event: EventEnvelope): void } = { refuses: false };
   const events = createEvents({
@@ -68,7 +81,13 @@ export async function startOperatorStage() {
     ['/lead-tracking/neon-database-url-test', database.url],
     ['/lead-tracking/imap-test', JSON.stringify(imap.settings)],
   ]);
-  const ssm = createParameterStore(new Map([[regions.leads, parameters]]));
+  const callParameters = new Map<string, string>();
+  const ssm = createParameterStore(
+    new Map([
+      [regions.leads, parameters],
+      [regions.calls, callParameters],
+    ]),
+  );
   const everything = { effect: 'Allow' as const, actions: ['*'], resources: ['*'], conditions: [] };
   const role = { arn: `arn:aws:iam::${account}:role/operator`, trusted: [], statements: [everything] };
   gateway.serve(new Map([[accessKey, { functionName: 'operator', role }]]), { sqs, dynamodb, events, ssm });
@@ -84,6 +103,12 @@ export async function startOperatorStage() {
   return {
     database,
     imap,
+    /** SSM of the calls' region. */
+    callParameters,
+    callState: createStateTable(
+      stateTable.name,
+      new DynamoDBClient({ ...awsClientConfig, region: regions.calls, endpoint: gateway.origin }),
+    ),
     published,
     /** While `refuses`, PutEvents answers 200 with a failed entry. `onPut` hears of each event that was taken. */
     bus,
