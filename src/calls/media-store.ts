@@ -1,17 +1,19 @@
-import { and, eq, inArray, isNull, notInArray, type SQL, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, lt, notInArray, type SQL, sql } from 'drizzle-orm';
 import type { TimelineValues } from '../contacts/timeline.ts';
 import type { Database } from '../db/client.ts';
 import {
+  type CallRecordingRow,
   type CallRow,
   callRecordings,
   calls,
   contactTimeline,
   type recordingStatuses,
   transcripts,
+  type VoicemailRow,
   voicemails,
 } from '../db/schema/index.ts';
 import { type CallKey, isCall, limitStatements } from './call-statements.ts';
-import type { MediaRow } from './media-rows.ts';
+import { type MediaOfCall, type MediaRow, recordingMedia, voicemailMedia } from './media-rows.ts';
 
 /** Who reads several rows of a session locks its call first, as every writer does, so that all queue up there. */
 const lockCall = (db: Database, key: CallKey) =>
@@ -216,4 +218,64 @@ function countsOf(table: MediaTable, { accountId, telephonySessionId }: CallKey)
     stored: some(sql`${table.storedAt} is not null`),
     gone: some(sql`${table.unavailableReason} is not null`),
   };
+}
+
+/** The recording or voicemail that a job transcribes. */
+export async function findByJob(db: Database, jobName: string): Promise<MediaOfCall | undefined> {
+  const [recordings, messages] = await db.batch([
+    db
+      .select()
+      .from(callRecordings)
+      .innerJoin(calls, isOfCall(callRecordings))
+      .where(eq(callRecordings.transcriptionJob, jobName)),
+    db
+      .select()
+      .from(voicemails)
+      .innerJoin(calls, isOfCall(voicemails))
+      .where(eq(voicemails.transcriptionJob, jobName)),
+  ]);
+  return toMedia(recordings, messages)[0];
+}
+
+/** Transcriptions of an account that were started before `startedBefore` and haven't ended; the oldest first. */
+export async function openTranscriptions(
+  db: Database,
+  { accountId, startedBefore, limit }: { accountId: string; startedBefore: Date; limit: number },
+): Promise<MediaOfCall[]> {
+  const isOpen = (table: MediaTable) =>
+    and(
+      eq(table.accountId, accountId),
+      eq(table.transcriptionStatus, 'started'),
+      lt(table.transcriptionStartedAt, startedBefore),
+    );
+  const [recordings, messages] = await db.batch([
+    db
+      .select()
+      .from(callRecordings)
+      .innerJoin(calls, isOfCall(callRecordings))
+      .where(isOpen(callRecordings))
+      .orderBy(callRecordings.transcriptionStartedAt)
+      .limit(limit),
+    db
+      .select()
+      .from(voicemails)
+      .innerJoin(calls, isOfCall(voicemails))
+      .where(isOpen(voicemails))
+      .orderBy(voicemails.transcriptionStartedAt)
+      .limit(limit),
+  ]);
+  return toMedia(recordings, messages);
+}
+
+const isOfCall = (table: MediaTable) =>
+  and(eq(table.accountId, calls.accountId), eq(table.telephonySessionId, calls.telephonySessionId));
+
+function toMedia(
+  recordings: { calls: CallRow; call_recordings: CallRecordingRow }[],
+  messages: { calls: CallRow; voicemails: VoicemailRow }[],
+): MediaOfCall[] {
+  return [
+    ...recordings.map((row) => ({ call: row.calls, media: recordingMedia(row.call_recordings) })),
+    ...messages.map((row) => ({ call: row.calls, media: voicemailMedia(row.voicemails) })),
+  ];
 }

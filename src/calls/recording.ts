@@ -5,6 +5,7 @@ import type { CallLogSnapshot } from '../ringcentral/schemas.ts';
 import { durationOfRecording, recordingsOf } from '../ringcentral/snapshot.ts';
 import { mediaFields, recordingMedia } from './media-rows.ts';
 import { markStored, markUnavailable, postponeRecording } from './media-store.ts';
+import { jobNameOf, startTranscription } from './start-transcription.ts';
 import { resultOfFailure, type StepResult, type StoredSession } from './step.ts';
 import {
   hasTimeLeft,
@@ -13,7 +14,6 @@ import {
   type MediaDependencies,
   storeAudio,
 } from './store-audio.ts';
-import { jobNameOf, startTranscription } from './transcription.ts';
 
 export type { MediaDependencies } from './store-audio.ts';
 

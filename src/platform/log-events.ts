@@ -65,6 +65,10 @@ export const logEvents = {
   transcriptionStarted: 'transcription.started',
   transcriptionCompleted: 'transcription.completed',
   transcriptionFailed: 'transcription.failed',
+  /** An event that isn't this stage's. */
+  transcriptionIgnored: 'transcription.ignored',
+  /** The sweep couldn't find out what became of a job; it tries again. */
+  transcriptionNotChecked: 'transcription.not_checked',
   sweepFinished: 'call_sweep.finished',
   sweepSkipped: 'call_sweep.skipped',
   sweepFailed: 'call_sweep.failed',

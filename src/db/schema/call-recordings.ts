@@ -15,6 +15,7 @@ export const callRecordings = pgTable(
   },
   (table) => [
     index('ix_call_recordings_session').on(table.accountId, table.telephonySessionId),
+    index('ix_call_recordings_job').on(table.transcriptionJob),
     index('ix_call_recordings_transcribing')
       .on(table.accountId, table.transcriptionStartedAt)
       .where(sql`${table.transcriptionStatus} = 'started'`),

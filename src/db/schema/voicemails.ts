@@ -17,6 +17,7 @@ export const voicemails = pgTable(
   (table) => [
     primaryKey({ columns: [table.accountId, table.messageId] }),
     index('ix_voicemails_session').on(table.accountId, table.telephonySessionId),
+    index('ix_voicemails_job').on(table.transcriptionJob),
     index('ix_voicemails_transcribing')
       .on(table.accountId, table.transcriptionStartedAt)
       .where(sql`${table.transcriptionStatus} = 'started'`),

@@ -1,0 +1,2 @@
+CREATE INDEX "ix_call_recordings_job" ON "call_recordings" USING btree ("transcription_job");--> statement-breakpoint
+CREATE INDEX "ix_voicemails_job" ON "voicemails" USING btree ("transcription_job");
