@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { decide } from './assembly/iam.ts';
+import { type Decision, decide } from './assembly/iam.ts';
 import type { Journal } from './journal.ts';
 import {
   type AwsAnswer,
@@ -10,6 +10,8 @@ import {
   type AwsService,
   awsError,
   type Caller,
+  type Need,
+  type RestService,
   UnknownOperationError,
 } from './services/aws-service.ts';
 
@@ -17,9 +19,12 @@ export interface Gateway {
   /** `http://127.0.0.1:…`: the AWS endpoint of every function. */
   origin: string;
   /** Sets who may call and what is served; until then every call is refused. */
-  serve(callers: ReadonlyMap<string, Caller>, services: Record<string, AwsService>): void;
+  serve(callers: ReadonlyMap<string, Caller>, services: AwsServices): void;
   close(): Promise<void>;
 }
+
+/** By the name in the signature, as `sqs`. */
+type AwsServices = Record<string, AwsService | RestService>;
 
 interface Target {
   accessKey: string;
@@ -34,59 +39,72 @@ interface Target {
  */
 export async function startGateway(journal: Journal): Promise<Gateway> {
   let callers: ReadonlyMap<string, Caller> = new Map();
-  let services: Record<string, AwsService> = {};
+  let services: AwsServices = {};
 
-  async function answer(request: IncomingMessage): Promise<AwsAnswer> {
+  /** Undefined when the service has answered itself. */
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<AwsAnswer | undefined> {
     const target = parseAuthorization(request.headers.authorization);
     const caller = target && callers.get(target.accessKey);
     if (!caller) return awsError(403, 'UnrecognizedClientException', 'The security token is invalid.');
     const service = services[target.service];
     if (!service) throw new UnknownOperationError(target.service, `${request.method} ${request.url}`);
+    const common = { region: target.region, headers: request.headers as Record<string, string>, caller };
+    if ('pass' in service) {
+      const url = new URL(request.url ?? '/', 'http://127.0.0.1');
+      const call = { ...common, method: request.method ?? 'GET', url };
+      const denied = denial(caller, service.needs(call));
+      if (denied) return denied.refusal ?? service.error(403, 'AccessDenied', denied.message);
+      await service.pass(call, request, response, (need) => judge(caller, need) === 'allowed');
+      return undefined;
+    }
     const raw = await buffer(request);
     const call: AwsCall = {
-      region: target.region,
+      ...common,
       operation: operationOf(request),
       body: JSON.parse(raw.toString('utf8') || '{}'),
       raw,
-      headers: request.headers as Record<string, string>,
-      caller,
     };
-    return denial(call, service) ?? service.handle(call);
+    const denied = denial(caller, service.needs(call));
+    if (denied) return denied.refusal ?? awsError(400, 'AccessDeniedException', denied.message);
+    return service.handle(call);
   }
 
-  /** The refusal of the first thing that the caller may not do. */
-  function denial(call: AwsCall, service: AwsService): AwsAnswer | undefined {
-    const { role, functionName } = call.caller;
-    for (const { action, resource, context = {}, resourcePolicy = [] } of service.needs(call)) {
-      const decision = decide(
-        // Locally there is no TLS; a policy that asks for it is meant for AWS's own endpoints.
-        {
-          action,
-          resource,
-          principal: `AWS:${role.arn}`,
-          context: { ...context, 'aws:SecureTransport': ['true'] },
-        },
-        { identity: role.statements, resource: resourcePolicy },
-      );
-      if (decision === 'allowed') {
-        journal.allow({ role: role.arn, action, resource });
-        continue;
-      }
+  function judge({ role }: Caller, { action, resource, context = {}, resourcePolicy = [] }: Need): Decision {
+    const decision = decide(
+      // Locally there is no TLS; a policy that asks for it is meant for AWS's own endpoints.
+      {
+        action,
+        resource,
+        principal: `AWS:${role.arn}`,
+        context: { ...context, 'aws:SecureTransport': ['true'] },
+      },
+      { identity: role.statements, resource: resourcePolicy },
+    );
+    if (decision === 'allowed') journal.allow({ role: role.arn, action, resource });
+    return decision;
+  }
+
+  /** The first thing that the caller may not do. */
+  function denial(caller: Caller, needs: readonly Need[]) {
+    for (const need of needs) {
+      const decision = judge(caller, need);
+      if (decision === 'allowed') continue;
+      const { action, resource, refusal } = need;
       const reason =
         decision === 'not granted'
           ? `no identity-based policy allows the ${action} action`
           : 'with an explicit deny';
-      const message = `User: ${sessionArn(role.arn, functionName)} is not authorized to perform: ${action} on resource: ${resource} because ${reason}`;
-      journal.fail('access_denied', functionName, message);
-      return awsError(400, 'AccessDeniedException', message);
+      const message = `User: ${sessionArn(caller.role.arn, caller.functionName)} is not authorized to perform: ${action} on resource: ${resource} because ${reason}`;
+      journal.fail('access_denied', caller.functionName, message);
+      return { message, refusal };
     }
     return undefined;
   }
 
   const server = createServer((request, response) => {
-    answer(request)
+    answer(request, response)
       .catch((error: unknown) => refuse(error, request))
-      .then((result) => send(response, result))
+      .then((result) => result && send(request, response, result))
       .catch(() => response.destroy());
   });
 
@@ -129,7 +147,14 @@ function sessionArn(roleArn: string, session: string): string {
   return `${roleArn.replace(':iam:', ':sts:').replace(':role/', ':assumed-role/')}/${session}`;
 }
 
-function send(response: ServerResponse, { status, body, headers = {} }: AwsAnswer): void {
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, body, headers = {} }: AwsAnswer,
+): void {
+  if (response.headersSent) throw new Error('the answer had begun');
+  // A body that nobody reads would keep the connection busy.
+  request.resume();
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
   response.end(body);
 }

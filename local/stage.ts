@@ -1,20 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { FunctionPlan } from './assembly/functions.ts';
 import type { RolePlan } from './assembly/roles.ts';
 import { planStage, type StagePlan } from './assembly/stage-plan.ts';
 import type { TablePlan } from './assembly/tables.ts';
 import { localAccount, type StackTemplate } from './assembly/template.ts';
-import { createEventBuses, type EventBuses } from './event-bus/bus.ts';
+import { createEventBuses, type EventBuses, envelope } from './event-bus/bus.ts';
 import { createEvents } from './event-bus/events-service.ts';
 import { busTarget, deadLetterQueue, functionTarget, queueTarget } from './event-bus/targets.ts';
 import { checkMapping, type EventSource, startEventSource } from './event-sources.ts';
 import { type Gateway, startGateway } from './gateway.ts';
+import { type HttpApiServer, startHttpApi } from './http-api.ts';
 import type { Journal } from './journal.ts';
 import { createFunction, type LocalFunction } from './runtime/function.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
 import type { Caller } from './services/aws-service.ts';
 import { startTables, type Tables } from './services/dynamodb.ts';
+import { type Buckets, startBuckets } from './services/s3.ts';
 import { type Queues, startQueues } from './services/sqs.ts';
 import { createParameterStore, type ParameterValues } from './services/ssm.ts';
+import { createTranscribe, type TranscribeOptions } from './transcribe/service.ts';
 
 /** What the templates don't make: it is there before the stage is deployed, as in AWS. */
 export interface Outside {
@@ -26,12 +30,22 @@ export interface Outside {
   environment: Record<string, string>;
 }
 
+/** In what the stage differs from one in AWS. */
+export interface StageOptions {
+  /** What SQS's delays are multiplied with; default 1. */
+  delayScale?: number;
+  transcribe?: TranscribeOptions;
+}
+
 /** A deployed stage: its functions wait for queues, events and schedules. */
 export interface LocalStage {
   /** Of the AWS endpoint. */
   origin: string;
+  /** Of the HTTP API: webhooks are posted to `{webOrigin}/ringcentral/{accountId}`. */
+  webOrigin: string;
   plan: StagePlan;
   queues: Queues;
+  buckets: Buckets;
   tables: Tables;
   buses: EventBuses;
   functions: ReadonlyMap<string, LocalFunction>;
@@ -53,24 +67,27 @@ export async function startStage(
   stacks: readonly StackTemplate[],
   outside: Outside,
   journal: Journal,
+  options: StageOptions = {},
 ): Promise<LocalStage> {
-  const gateway = await startGateway(journal);
+  const [gateway, web] = await Promise.all([startGateway(journal), startHttpApi(journal)]);
   try {
-    return await deploy(gateway, stacks, outside, journal);
+    return await deploy({ gateway, web }, stacks, outside, journal, options);
   } catch (error) {
-    await gateway.close();
+    await Promise.all([gateway.close(), web.close()]);
     throw error;
   }
 }
 
 async function deploy(
-  gateway: Gateway,
+  { gateway, web }: { gateway: Gateway; web: HttpApiServer },
   stacks: readonly StackTemplate[],
   outside: Outside,
   journal: Journal,
+  options: StageOptions,
 ): Promise<LocalStage> {
-  const plan = planStage(stacks, { origin: gateway.origin });
-  const { queues, service: sqs } = await startQueues(plan.queues, gateway.origin);
+  const plan = planStage(stacks, { origin: gateway.origin, webOrigin: web.origin });
+  const { queues, service: sqs } = await startQueues(plan.queues, gateway.origin, options.delayScale);
+  const { buckets, service: s3 } = await startBuckets(plan.buckets);
   const { tables, service: dynamodb } = await startTables([
     ...plan.tables,
     ...outside.tables(plan.functions),
@@ -99,14 +116,27 @@ async function deploy(
     journal,
   );
   const ssm = createParameterStore(outside.parameters(plan.functions));
-  gateway.serve(callers, { sqs, dynamodb, ssm, events: createEvents(buses) });
+  const transcribe = createTranscribe(
+    {
+      buckets,
+      clock: { now: () => new Date(), sleep },
+      emit: (region, type, detail) =>
+        buses.put(region, 'default', envelope(region, 'aws.transcribe', type, detail)),
+      track: (work) => journal.track('handler_error', 'Transcribe', work),
+    },
+    options.transcribe,
+  );
+  gateway.serve(callers, { sqs, s3, dynamodb, ssm, events: createEvents(buses), transcribe });
+  serveWeb(web, plan, functions);
 
   const schedules = createSchedules(plan.rules, buses);
   let sources: EventSource[] = [];
   const stage: LocalStage = {
     origin: gateway.origin,
+    webOrigin: web.origin,
     plan,
     queues,
+    buckets,
     tables,
     buses,
     functions,
@@ -125,7 +155,8 @@ async function deploy(
       const stopping = sources.map((source) => source.stop());
       await Promise.all([...functions.values()].map((fn) => fn.stop()));
       // Closing the queues ends the long polls that the event sources wait in.
-      await Promise.all([gateway.close(), queues.close(), tables.close(), ...stopping]);
+      const parts = [gateway, web, queues, buckets, tables];
+      await Promise.all([...parts.map((part) => part.close()), ...stopping]);
     },
   };
   try {
@@ -135,6 +166,14 @@ async function deploy(
     throw error;
   }
   return stage;
+}
+
+/** Templates know the one address of the one HTTP API that a stage has. */
+function serveWeb(web: HttpApiServer, plan: StagePlan, functions: ReadonlyMap<string, LocalFunction>): void {
+  const [api, another] = plan.httpApis;
+  if (another) throw new Error(`more than one HTTP API is not known here: ${another.id}`);
+  if (!api) return;
+  web.serve(api, { permissions: plan.permissions, functionNamed: (name) => functionNamed(functions, name) });
 }
 
 const operatorKey = 'AKIALOCALOPERATOR000';

@@ -58,6 +58,8 @@ const knownKeys = new Set([
   'dynamodb:LeadingKeys',
   'events:source',
   'events:detail-type',
+  'transcribe:OutputBucketName',
+  'transcribe:OutputKey',
 ]);
 
 /**
@@ -163,7 +165,7 @@ function wildcardMatches(pattern: string, value: string): boolean {
 }
 
 /** Each of an ARN's six parts for itself, so that a wildcard doesn't cross a colon. */
-function arnMatches(pattern: string, value: string): boolean {
+export function arnMatches(pattern: string, value: string): boolean {
   const parts = splitArn(value);
   const patterns = splitArn(pattern);
   return (

@@ -1,4 +1,4 @@
-import { type PhysicalResource, physicalResource } from './physical-names.ts';
+import { apiAddress, type PhysicalResource, physicalResource } from './physical-names.ts';
 import { type Json, localAccount, type StackTemplate } from './template.ts';
 
 /** The template holds something that the local run doesn't know. The message starts with its path. */
@@ -13,6 +13,8 @@ export class TemplateError extends Error {
 export interface Surroundings {
   /** Origin of the local AWS endpoint, such as `http://127.0.0.1:4566`: queue URLs start with it. */
   origin: string;
+  /** Origin of the stage's HTTP API, wherever a template builds the address that it would have in AWS. */
+  webOrigin: string;
 }
 
 /** `AWS::NoValue`: the property is left out. */
@@ -49,7 +51,7 @@ export function physicalResourceOf(
       ? undefined
       : resolve(value, stack, surroundings, `${stack.name}/${id}.${key}`);
   };
-  const place = { stackName: stack.name, region: stack.region, origin: surroundings.origin };
+  const place = { stackName: stack.name, region: stack.region, ...surroundings };
   const physical = physicalResource(Type, id, place, property);
   if (!physical) throw new TemplateError(path, `unknown resource type ${Type} (${id})`);
   return physical;
@@ -96,7 +98,7 @@ function callIntrinsic(name: string, argument: Json, scope: Scope, path: string)
       return attribute(argument, scope, at);
     case 'Fn::Join': {
       const [separator, parts] = list(argument, scope, at);
-      return strings(parts, at).join(text(separator, at));
+      return withLocalAddress(strings(parts, at).join(text(separator, at)), scope);
     }
     case 'Fn::Split': {
       const [separator, source] = list(argument, scope, at);
@@ -154,16 +156,29 @@ function resourceAt(id: string, { stack, surroundings }: Scope, path: string): P
 function substitute(argument: Json, scope: Scope, path: string): string {
   const [template, variables] = typeof argument === 'string' ? [argument, {}] : list(argument, scope, path);
   const values = variables as { [key: string]: Json };
-  return text(template, path).replaceAll(/\$\{(!?)([^}]+)\}/g, (_, literal: string, name: string) => {
-    if (literal) return `\${${name}}`;
-    const value =
-      values[name] ??
-      (name.includes('.') && !name.startsWith('AWS::')
-        ? attribute(name, scope, path)
-        : reference(name, scope, path));
-    if (value === noValue) throw new TemplateError(path, 'AWS::NoValue inside Fn::Sub');
-    return text(value, path);
-  });
+  const substituted = text(template, path).replaceAll(
+    /\$\{(!?)([^}]+)\}/g,
+    (_, literal: string, name: string) => {
+      if (literal) return `\${${name}}`;
+      const value =
+        values[name] ??
+        (name.includes('.') && !name.startsWith('AWS::')
+          ? attribute(name, scope, path)
+          : reference(name, scope, path));
+      if (value === noValue) throw new TemplateError(path, 'AWS::NoValue inside Fn::Sub');
+      return text(value, path);
+    },
+  );
+  return withLocalAddress(substituted, scope);
+}
+
+/** An HTTP API answers on this machine. */
+function withLocalAddress(built: string, { stack, surroundings }: Scope): string {
+  if (!built.includes('.execute-api.')) return built;
+  const ids = Object.entries(stack.resources).flatMap(([id, { Type }]) =>
+    Type === 'AWS::ApiGatewayV2::Api' ? [physicalResourceOf(id, stack, surroundings, id).name] : [],
+  );
+  return ids.reduce((url, id) => url.replaceAll(apiAddress(id, stack.region), surroundings.webOrigin), built);
 }
 
 function list(argument: Json, scope: Scope, path: string): [Json, Json, ...Json[]] {

@@ -15,16 +15,24 @@ interface Place {
   region: string;
   /** Origin of the local AWS endpoint: queue URLs start with it. */
   origin: string;
+  /** Origin of the stage's HTTP API. */
+  webOrigin: string;
 }
 
 interface ResourceType {
   /** The property that names the resource; without it a name is made from the logical id. */
-  nameProperty: string;
+  nameProperty?: string;
   describe(name: string, place: Place, property: (key: string) => Json | undefined): References;
 }
 
 const arn = (service: string, region: string, resource: string) =>
   `arn:aws:${service}:${region}:${localAccount}:${resource}`;
+
+/** Where AWS would have an HTTP API. */
+export const apiAddress = (id: string, region: string) => `https://${id}.execute-api.${region}.amazonaws.com`;
+
+/** A part of an HTTP API: nobody outside the API refers to it but by its id. */
+const apiPart: ResourceType = { describe: (name) => ({ ref: name, attributes: {} }) };
 
 const table: ResourceType = {
   nameProperty: 'TableName',
@@ -89,6 +97,14 @@ const resourceTypes: Record<string, ResourceType> = {
       attributes: { TopicArn: arn('sns', region, name), TopicName: name },
     }),
   },
+  'AWS::ApiGatewayV2::Api': {
+    // The id is part of a host name, as in AWS, where it has no relation to the name.
+    nameProperty: 'Name',
+    describe: (name, { webOrigin }) => ({ ref: name, attributes: { ApiId: name, ApiEndpoint: webOrigin } }),
+  },
+  'AWS::ApiGatewayV2::Integration': apiPart,
+  'AWS::ApiGatewayV2::Route': apiPart,
+  'AWS::ApiGatewayV2::Stage': apiPart,
   'AWS::S3::Bucket': {
     nameProperty: 'BucketName',
     describe: (name) => ({
@@ -111,6 +127,7 @@ export function physicalResource(
 ): PhysicalResource | undefined {
   const type = resourceTypes[typeName];
   if (!type) return undefined;
-  const name = String(property(type.nameProperty) ?? `${place.stackName}-${id}`);
+  const given = type.nameProperty === undefined ? undefined : property(type.nameProperty);
+  const name = String(given ?? `${place.stackName}-${id}`);
   return { name, ...type.describe(name, place, property) };
 }

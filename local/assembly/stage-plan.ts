@@ -1,5 +1,7 @@
+import { type BucketPlan, planBuckets } from './buckets.ts';
 import { type EventSourceMappingPlan, planEventSourceMappings } from './event-source-mappings.ts';
 import { type FunctionPlan, planFunctions } from './functions.ts';
+import { type HttpApiPlan, planHttpApis } from './http-apis.ts';
 import type { Surroundings } from './intrinsics.ts';
 import { planQueues, type QueuePlan } from './queues.ts';
 import { planRoles, type RolePlan } from './roles.ts';
@@ -11,6 +13,8 @@ import type { StackTemplate } from './template.ts';
 export interface StagePlan {
   functions: FunctionPlan[];
   queues: QueuePlan[];
+  buckets: BucketPlan[];
+  httpApis: HttpApiPlan[];
   tables: TablePlan[];
   roles: Map<string, RolePlan>;
   rules: RulePlan[];
@@ -25,6 +29,8 @@ export function planStage(stacks: readonly StackTemplate[], surroundings: Surrou
   return {
     functions: all(planFunctions),
     queues: all(planQueues),
+    buckets: all(planBuckets),
+    httpApis: all(planHttpApis),
     tables: all(planTables),
     roles: new Map(stacks.flatMap((stack) => [...planRoles(stack, surroundings)])),
     rules: all(planRules),

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AccessRequest, Statement } from '../assembly/iam.ts';
 import type { RolePlan } from '../assembly/roles.ts';
 
@@ -30,6 +31,8 @@ export interface AwsAnswer {
 export interface Need extends Pick<AccessRequest, 'action' | 'resource'> {
   context?: AccessRequest['context'];
   resourcePolicy?: readonly Statement[];
+  /** What the service answers instead of AccessDenied. */
+  refusal?: AwsAnswer;
 }
 
 /** A local stand-in for one AWS service. */
@@ -40,6 +43,32 @@ export interface AwsService {
    */
   needs(call: AwsCall): Need[];
   handle(call: AwsCall): Promise<AwsAnswer>;
+}
+
+/** One signed request of a service whose calls are method and path. */
+export interface RestCall {
+  region: string;
+  method: string;
+  url: URL;
+  headers: Record<string, string>;
+  caller: Caller;
+}
+
+/** A stand-in whose bodies are too large to be held: they pass through as they come. */
+export interface RestService {
+  /**
+   * What the call needs.
+   * @throws UnknownOperationError
+   */
+  needs(call: RestCall): Need[];
+  /** @param may whether the caller may do more than it needed to */
+  pass(
+    call: RestCall,
+    request: IncomingMessage,
+    response: ServerResponse,
+    may: (need: Need) => boolean,
+  ): Promise<void>;
+  error(status: number, type: string, message: string): AwsAnswer;
 }
 
 /** The stand-in doesn't know the operation: better an error than a silent difference from AWS. */

@@ -64,8 +64,11 @@ const maximumDelaySeconds = 900;
 /**
  * fauxqs in process, with the queues of the templates. Its own URLs hold the region; outside, every queue URL
  * has the gateway's origin, or else the SDK would leave for the URL's host.
+ *
+ * @param delayScale what delays are multiplied with, 1 as in AWS: shorter ones for who watches a run
  */
-export async function startQueues(plans: readonly QueuePlan[], origin: string) {
+export async function startQueues(plans: readonly QueuePlan[], origin: string, delayScale = 1) {
+  const scaled = (delaySeconds: number) => Math.ceil(delaySeconds * delayScale);
   const fauxqs = buildApp({ logger: false });
   const call = async (region: string, operation: string, body: unknown): Promise<AwsAnswer> => {
     const {
@@ -105,7 +108,7 @@ export async function startQueues(plans: readonly QueuePlan[], origin: string) {
       QueueName: plan.name,
       Attributes: {
         VisibilityTimeout: String(plan.visibilitySeconds),
-        DelaySeconds: String(plan.delaySeconds),
+        DelaySeconds: String(scaled(plan.delaySeconds)),
         MessageRetentionPeriod: String(plan.retentionSeconds),
         ...(plan.redrive
           ? {
@@ -191,11 +194,23 @@ export async function startQueues(plans: readonly QueuePlan[], origin: string) {
           `DelaySeconds must be >= 0 and <= ${maximumDelaySeconds}.`,
         );
       }
-      const answer = await call(region, operation, { ...body, ...internalUrl(region, body.QueueUrl) });
+      const answer = await call(region, operation, {
+        ...withScaledDelays(body),
+        ...internalUrl(region, body.QueueUrl),
+      });
       if (operation !== 'GetQueueUrl' || answer.status !== 200) return answer;
       return awsJson({ QueueUrl: `${origin}/${localAccount}/${body.QueueName}` });
     },
   };
+
+  function withScaledDelays(body: AwsCall['body']): AwsCall['body'] {
+    const { DelaySeconds, Entries } = body;
+    return {
+      ...body,
+      ...(DelaySeconds === undefined ? {} : { DelaySeconds: scaled(Number(DelaySeconds)) }),
+      ...(Array.isArray(Entries) ? { Entries: Entries.map(withScaledDelays) } : {}),
+    };
+  }
 
   /** The SDK's queue URL as fauxqs knows it. An unknown one stays: fauxqs answers QueueDoesNotExist. */
   function internalUrl(region: string, url: unknown): { QueueUrl?: string } {

@@ -23,7 +23,13 @@ const stack: StackTemplate = {
   },
 };
 
-const at = (value: Json) => resolve(value, stack, { origin: 'http://127.0.0.1:4566' }, 'LeadTracking/Fn');
+const at = (value: Json) =>
+  resolve(
+    value,
+    stack,
+    { origin: 'http://127.0.0.1:4566', webOrigin: 'http://127.0.0.1:8080' },
+    'LeadTracking/Fn',
+  );
 
 describe('intrinsic functions', () => {
   it.each<[string, Json, Json]>([
