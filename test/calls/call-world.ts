@@ -1,0 +1,227 @@
+import type { SQSRecord } from 'aws-lambda';
+import { type Simulator, type SimulatorOptions, startSimulator } from '../../local/ringcentral/simulator.ts';
+import type { JournalEntry } from '../../local/ringcentral/surfaces.ts';
+import type { SimulatedCall, TelephonyEvent } from '../../local/ringcentral/world.ts';
+import { receiveWebhook } from '../../src/calls/receive-webhook.ts';
+import type { Database } from '../../src/db/client.ts';
+import { retryTransient } from '../../src/db/retry.ts';
+import { createStoreDirectory } from '../../src/leads/store-directory.ts';
+import type { LogEvent } from '../../src/platform/log-events.ts';
+import type { Log, LogFields } from '../../src/platform/logger.ts';
+import { createRingCentral } from '../../src/ringcentral/ringcentral.ts';
+import { processMessages, type TranscribeProcessor } from '../../src/transcribe-processor.ts';
+import {
+  callStores,
+  lakeside,
+  riverside,
+  simulatedAccounts,
+  webhookSecret,
+} from '../simulation/call-accounts.ts';
+import { MemoryObjects, MemoryTranscriber } from '../simulation/call-ports.ts';
+import { CallQueue } from '../simulation/call-queue.ts';
+import { callStateTable } from '../simulation/call-state-table.ts';
+import { Timetable } from '../simulation/call-timetable.ts';
+import { type CrashPoint, MortalProcess } from '../simulation/crash.ts';
+import { freshDatabase, type TestDatabase } from '../support/database.ts';
+import { FakeClock, recordingMeter } from '../support/fakes.ts';
+import { aRequest } from './webhooks.ts';
+
+/** As the queue's event source has it, and what an invocation takes of simulated time. */
+const maximumConcurrency = 5;
+const invocationMs = 2_000;
+/** The function's time-out without what its handler keeps back. */
+const deadlineMs = 115_000;
+
+export interface WorldOptions
+  extends Partial<Pick<SimulatorOptions, 'limits' | 'rateLimitHeaders' | 'tokenSeconds'>> {
+  /** From 0 up to 1, for the spread of redrives; default always 0.5. */
+  random?: () => number;
+  /** Where an invocation dies, if it does; they are counted from 1. */
+  crashAt?: (invocation: number) => CrashPoint | undefined;
+}
+
+export interface WorldLine {
+  /** Epoch milliseconds of simulated time. */
+  at: number;
+  level: string;
+  event: LogEvent;
+  fields: LogFields;
+}
+
+/**
+ * The call flow on simulated time: the real receiver and processor, RingCentral's simulator over HTTP and real
+ * PostgreSQL; queue, bucket, Transcribe and state table in memory. One moment runs after the other, so that a run
+ * is the same each time.
+ */
+export class CallWorld {
+  readonly clock: FakeClock;
+  readonly simulator: Simulator;
+  readonly database: TestDatabase;
+  readonly timetable: Timetable;
+  readonly queue: CallQueue;
+  readonly state = callStateTable();
+  readonly objects = new MemoryObjects();
+  readonly transcriber: MemoryTranscriber;
+  readonly lines: WorldLine[] = [];
+  readonly meter = recordingMeter();
+  readonly capacities: { accountId: string; source: string; limit: number; remaining: number }[] = [];
+  /** Calls to the outside that each invocation made. */
+  readonly invocations: MortalProcess[] = [];
+  readonly #options: WorldOptions;
+  #inFlight = 0;
+
+  constructor(clock: FakeClock, simulator: Simulator, database: TestDatabase, options: WorldOptions) {
+    this.clock = clock;
+    this.simulator = simulator;
+    this.database = database;
+    this.#options = options;
+    this.timetable = new Timetable(clock);
+    this.queue = new CallQueue({ clock, onVisible: (at) => this.timetable.add(at, () => this.#poll()) });
+    this.transcriber = new MemoryTranscriber(clock, this.objects, {
+      later: (at, run) => this.timetable.add(at, run),
+      tell: (envelope) => this.queue.send(envelope),
+    });
+  }
+
+  now(): number {
+    return this.clock.now().getTime();
+  }
+
+  /** RingCentral has this call, and posts its events when they happen. */
+  ring(call: SimulatedCall, events: readonly TelephonyEvent[] = call.events): void {
+    this.simulator.calls.push(call);
+    for (const event of events) {
+      this.timetable.add(Date.parse(event.timestamp), async () => void (await this.post(event)));
+    }
+  }
+
+  /** A webhook request; its answer's status. */
+  async post(event: TelephonyEvent): Promise<number> {
+    const { clock, queue, log, meter } = this;
+    const request = aRequest({
+      accountId: event.body.parties[0]?.accountId ?? '',
+      headers: { 'verification-token': webhookSecret },
+      body: event,
+    });
+    const receiver = { accounts: simulatedAccounts(this.simulator.url), queue, clock, log, meter };
+    return Number((await receiveWebhook(receiver, request)).statusCode);
+  }
+
+  /** What a container is made of; dies with `process`. */
+  container(process: MortalProcess): TranscribeProcessor {
+    const { clock, log, meter, database } = this;
+    const accounts = simulatedAccounts(this.simulator.url);
+    const state = process.wrap(this.state);
+    const reportCapacity = (capacity: CallWorld['capacities'][number]) => this.capacities.push(capacity);
+    const { callLog, media } = createRingCentral({ accounts, state, clock, log, meter, reportCapacity });
+    const db = mortalDatabase(process, database.db);
+    const patience = () => ({ deadline: new Date(Date.now() + 30_000) });
+    return {
+      stage: 'test',
+      neon: process.wrap({ run: (work) => retryTransient(() => work(db), patience()) }),
+      stores: createStoreDirectory(async () => callStores, clock, log),
+      state,
+      queue: process.wrap({
+        send: this.queue.send.bind(this.queue),
+        changeVisibility: this.queue.changeVisibility.bind(this.queue),
+      }),
+      objects: process.wrap(this.objects),
+      transcriber: process.wrap(this.transcriber),
+      callLog: process.wrap(callLog),
+      media: process.wrap(media),
+      clock,
+      log,
+      meter,
+      random: this.#options.random ?? (() => 0.5),
+    };
+  }
+
+  readonly log: Log = {
+    debug: (event, fields) => this.#keep('debug', event, fields),
+    info: (event, fields) => this.#keep('info', event, fields),
+    warn: (event, fields) => this.#keep('warn', event, fields),
+    error: (event, fields) => this.#keep('error', event, fields),
+  };
+
+  #keep(level: string, event: LogEvent, fields: LogFields = {}): void {
+    this.lines.push({ at: this.now(), level, event, fields });
+  }
+
+  /** As the event source: as many messages as may be in work at once. */
+  async #poll(): Promise<void> {
+    while (this.#inFlight < maximumConcurrency) {
+      const record = this.queue.receive();
+      if (!record) return;
+      this.#inFlight += 1;
+      this.timetable.add(this.now() + invocationMs, () => {
+        this.#inFlight -= 1;
+        return this.#poll();
+      });
+      await this.#invoke(record);
+    }
+  }
+
+  async #invoke(record: SQSRecord): Promise<void> {
+    const process = new MortalProcess(this.#options.crashAt?.(this.invocations.length + 1));
+    this.invocations.push(process);
+    const deadline = new Date(this.now() + deadlineMs);
+    const container = this.container(process);
+    const answer = await process.run(() => processMessages(container, { Records: [record] }, deadline));
+    if (answer !== 'died' && answer.batchItemFailures.length === 0) this.queue.delete(record.messageId);
+  }
+
+  /** What RingCentral was asked for, oldest first. */
+  requests(surface: RegExp = /./): JournalEntry[] {
+    return this.simulator.journal.filter((entry) => surface.test(entry.surface));
+  }
+
+  /** What was logged under a name, oldest first. */
+  logged(event: LogEvent): LogFields[] {
+    return this.lines.filter((line) => line.event === event).map(({ fields }) => fields);
+  }
+
+  /** The sessions' rows, oldest first. */
+  calls(): Promise<Record<string, unknown>[]> {
+    return this.database.query('select * from calls order by started_at, telephony_session_id');
+  }
+
+  /** Runs on for so many minutes of simulated time. */
+  async run(minutes: number): Promise<void> {
+    await this.timetable.run(this.now() + minutes * 60_000);
+  }
+
+  /** Runs until nothing is left to do, at most for so many minutes. */
+  async settle(minutes: number): Promise<void> {
+    await this.timetable.run(this.now() + minutes * 60_000, () => this.#isQuiet());
+  }
+
+  async #isQuiet(): Promise<boolean> {
+    if (this.timetable.hasWork || this.queue.size > 0) return false;
+    const [open] = await this.database.query(
+      `select 1 from calls where next_attempt_at is not null or voicemail_status = 'pending'
+       or recording_status in ('pending', 'expected', 'available') limit 1`,
+    );
+    return open === undefined;
+  }
+}
+
+/** Each batch counts as a call to the outside. */
+function mortalDatabase(process: MortalProcess, db: Database): Database {
+  const mortal = process.wrap({ batch: db.batch.bind(db) });
+  return new Proxy(db, { get: (target, key) => Reflect.get(key === 'batch' ? mortal : target, key) });
+}
+
+const worlds: CallWorld[] = [];
+
+export async function startCallWorld(options: WorldOptions = {}): Promise<CallWorld> {
+  const clock = new FakeClock('2026-03-04T15:00:00.000Z');
+  const simulator = await startSimulator({ accounts: [riverside, lakeside], clock, ...options });
+  const world = new CallWorld(clock, simulator, await freshDatabase(), options);
+  worlds.push(world);
+  return world;
+}
+
+/** For `afterEach`. */
+export async function stopCallWorlds(): Promise<void> {
+  await Promise.all(worlds.splice(0).map(({ simulator }) => simulator.stop()));
+}
