@@ -5,7 +5,7 @@ interface SavedQuery {
   /** What it answers, in one sentence. */
   readonly answers: string;
   /** The functions whose log groups it reads. */
-  readonly logsOf: readonly (FunctionName | 'transcribe-processor' | 'call-sweep')[];
+  readonly logsOf: readonly FunctionName[];
   /** Logs Insights query language. A word in capitals is for the reader to fill in. */
   readonly text: string;
 }
@@ -77,6 +77,28 @@ export const savedQueries = {
     text: `filter message = "${logEvents.retryStageFailed}"
 | stats count(*) as failures, count_distinct(mail_key) as mails, max(receive_count) as highest_receive_count by stage, error_code
 | sort failures desc`,
+  },
+  'where-is-this-call': {
+    answers: 'What happened to this call, from the webhook to the transcript?',
+    logsOf: ['webhook-receiver', ...callFunctions],
+    text: `fields @timestamp, service, message, api_surface, http_status, outcome, reason, error_code, next_step, wait_seconds, receive_count, redrive_count, delay_seconds, recording_status
+| filter telephony_session_id = "TELEPHONY_SESSION_ID"
+| sort @timestamp asc
+| limit 1000`,
+  },
+  'refused-webhooks': {
+    answers: 'Which webhooks were not taken, and why?',
+    logsOf: ['webhook-receiver'],
+    text: `filter message in [${list(logEvents.webhookRefused, logEvents.webhookFailed)}]
+| stats count(*) as webhooks by account_id, message, http_status, reason, error_code
+| sort webhooks desc`,
+  },
+  'parked-calls': {
+    answers: 'Which step do calls wait for, in which rate-limit group, and how long?',
+    logsOf: callFunctions,
+    text: `filter message = "${logEvents.ringcentralParked}"
+| stats count(*) as times, count_distinct(telephony_session_id) as calls, max(wait_seconds) as longest_wait_seconds by account_id, next_step, rate_limit_group
+| sort times desc`,
   },
   'ringcentral-requests': {
     answers:

@@ -90,7 +90,7 @@ describe('the registry', () => {
   });
 });
 
-/** What the specification's Operations list asks of what exists. */
+/** What the specification's Operations list asks for; CallSweepNotRunning, WebhookFailed and RecursionStopped's siblings beside. */
 const operations = `
 OldestUnprocessedMail-us-east-1                     page Callytics/poller/OldestUnprocessedMailAge Maximum >= 900 1/1 x 300 ignore
 PollerNotRunning-us-east-1                          page Callytics/poller/PollerRuns Sum < 1 3/3 x 300 breaching
@@ -100,6 +100,24 @@ ForwardingDlqNotEmpty-us-east-1                     page AWS/SQS/forwarding-dlq-
 LeadProcessorDlqNotEmpty-us-west-2                  page AWS/SQS/lead-processor-dlq-us-west-2/ApproximateNumberOfMessagesVisible Maximum >= 1 1/1 x 60 notBreaching
 NeonWriteQueueOld-us-east-1                         page AWS/SQS/neon-write-dlq-us-east-1/ApproximateAgeOfOldestMessage Maximum >= 7200 2/2 x 300 notBreaching
 LeadProcessorQueueOld-us-west-2                     page AWS/SQS/lead-processor-queue-us-west-2/ApproximateAgeOfOldestMessage Maximum >= 120 2/2 x 60 notBreaching
+TranscribeDlqNotEmpty-us-west-2                     page AWS/SQS/transcribe-dlq-us-west-2/ApproximateNumberOfMessagesVisible Maximum >= 1 1/1 x 60 notBreaching
+TranscribeQueueOld-us-west-2                        page AWS/SQS/transcribe-queue-us-west-2/ApproximateAgeOfOldestMessage Maximum >= 43200 2/2 x 300 notBreaching
+CallSweepNotRunning-us-west-2                       page Callytics/call-sweep/SweepRuns Sum < 1 3/3 x 300 breaching
+SubscriptionNotActive-us-west-2                     page Callytics/call-sweep/SubscriptionNotActive Maximum >= 1 1/1 x 300 ignore
+RingCentralLoginRefused-transcribe-processor-us-west-2 page Callytics/transcribe-processor/RingCentralLoginRefused Sum >= 1 1/15 x 300 notBreaching
+RingCentralLoginRefused-call-sweep-us-west-2        page Callytics/call-sweep/RingCentralLoginRefused Sum >= 1 1/15 x 300 notBreaching
+GateClosed-us-west-2                                look Callytics/call-sweep/GateClosed Sum >= 1 15/15 x 60 ignore
+CallsWithoutWebhook-us-west-2                       look Callytics/call-sweep/CallsWithoutWebhook Sum >= 1 1/1 x 3600 notBreaching
+WebhookFailed-us-west-2                             look Callytics/webhook-receiver/WebhookFailed Sum >= 1 2/3 x 300 notBreaching
+WebhookReceiverErrors-us-west-2                     look AWS/Lambda/WebhookReceiverFunction-us-west-2/Errors Sum >= 1 2/3 x 300 notBreaching
+CallSweepErrors-us-west-2                           look AWS/Lambda/CallSweepFunction-us-west-2/Errors Sum >= 1 2/3 x 300 notBreaching
+FunctionThrottled-webhook-receiver-us-west-2        look AWS/Lambda/WebhookReceiverFunction-us-west-2/Throttles Sum >= 1 1/1 x 300 notBreaching
+FunctionThrottled-transcribe-processor-us-west-2    look AWS/Lambda/TranscribeProcessorFunction-us-west-2/Throttles Sum >= 1 1/1 x 300 notBreaching
+FunctionThrottled-call-sweep-us-west-2              look AWS/Lambda/CallSweepFunction-us-west-2/Throttles Sum >= 1 1/1 x 300 notBreaching
+RecursionStopped-webhook-receiver-us-west-2         look AWS/Lambda/WebhookReceiverFunction-us-west-2/RecursiveInvocationsDropped Sum >= 1 1/1 x 300 notBreaching
+RecursionStopped-transcribe-processor-us-west-2     look AWS/Lambda/TranscribeProcessorFunction-us-west-2/RecursiveInvocationsDropped Sum >= 1 1/1 x 300 notBreaching
+RecursionStopped-call-sweep-us-west-2               look AWS/Lambda/CallSweepFunction-us-west-2/RecursiveInvocationsDropped Sum >= 1 1/1 x 300 notBreaching
+DeadLettersOld-transcribe-dlq-us-west-2             look AWS/SQS/transcribe-dlq-us-west-2/ApproximateAgeOfOldestMessage Maximum >= 864000 2/2 x 3600 notBreaching
 NeonWriteQueueNotEmpty-us-east-1                    look AWS/SQS/neon-write-dlq-us-east-1/ApproximateNumberOfMessagesVisible Maximum >= 1 1/1 x 300 notBreaching
 QuarantinedMailForStore-us-east-1                   look Callytics/poller/MailQuarantinedKnownRecipient Sum >= 1 1/1 x 300 notBreaching
 UnmappedMail-us-east-1                              look Callytics/poller/MailUnmapped Sum >= 1 1/1 x 300 notBreaching

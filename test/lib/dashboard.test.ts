@@ -55,8 +55,11 @@ describe.each([
     expect(listed.toSorted()).toEqual(expected.toSorted());
   });
 
-  const own = (service: string, ...names: string[]) =>
-    names.map((name) => `Callytics/${name} of ${stage} ${service}, Sum, us-east-1`);
+  const sums = (region: string, service: string, ...names: string[]) =>
+    names.map((name) => `Callytics/${name} of ${stage} ${service}, Sum, ${region}`);
+  const own = sums.bind(null, 'us-east-1');
+  const calls = sums.bind(null, 'us-west-2');
+  const sweepGauge = (name: string) => `Callytics/${name} of ${stage} call-sweep, Maximum, us-west-2`;
   const queue = (metric: string, name: string, region: string) =>
     `AWS/SQS/${metric} of ${name}, Maximum, ${region}`;
 
@@ -73,6 +76,7 @@ describe.each([
       [
         queue('ApproximateNumberOfMessagesVisible', `neon-write-dlq-${east}`, 'us-east-1'),
         queue('ApproximateNumberOfMessagesVisible', `lead-processor-queue-${west}`, 'us-west-2'),
+        queue('ApproximateNumberOfMessagesVisible', `transcribe-queue-${west}`, 'us-west-2'),
       ],
     ],
     [
@@ -80,6 +84,7 @@ describe.each([
       [
         queue('ApproximateAgeOfOldestMessage', `neon-write-dlq-${east}`, 'us-east-1'),
         queue('ApproximateAgeOfOldestMessage', `lead-processor-queue-${west}`, 'us-west-2'),
+        queue('ApproximateAgeOfOldestMessage', `transcribe-queue-${west}`, 'us-west-2'),
       ],
     ],
     [
@@ -87,6 +92,7 @@ describe.each([
       [
         queue('ApproximateNumberOfMessagesVisible', `neon-write-final-dlq-${east}`, 'us-east-1'),
         queue('ApproximateNumberOfMessagesVisible', `lead-processor-dlq-${west}`, 'us-west-2'),
+        queue('ApproximateNumberOfMessagesVisible', `transcribe-dlq-${west}`, 'us-west-2'),
         queue('ApproximateNumberOfMessagesVisible', `forwarding-dlq-${east}`, 'us-east-1'),
       ],
     ],
@@ -102,6 +108,44 @@ describe.each([
         `Callytics/LeadProcessed of ${stage} lead-processor, Sum, us-west-2`,
         `AWS/Lambda/Errors of LeadProcessorFunction-${west}, Sum, us-west-2`,
       ],
+    ],
+    [
+      'Webhooks by outcome',
+      calls('webhook-receiver', 'WebhookAccepted', 'WebhookUnauthorized', 'WebhookFailed'),
+    ],
+    [
+      'Calls without webhook, accounts without subscription',
+      [...calls('call-sweep', 'CallsWithoutWebhook'), sweepGauge('SubscriptionNotActive')],
+    ],
+    [
+      'RingCentral: requests left in the window, all stages',
+      [
+        'account_call_log',
+        'extension_call_log',
+        'recording_content',
+        'voicemail_message_detail',
+        'voicemail_transcript_content',
+        'oauth_token',
+        'subscription',
+      ].map((source) => `Callytics/RateLimitRemaining of ${source}, Minimum, us-west-2`),
+    ],
+    ['Accounts whose gate is closed', [sweepGauge('GateClosed')]],
+    [
+      'Calls parked, and messages redriven after a 429',
+      [sweepGauge('ParkedCalls'), ...calls('transcribe-processor', 'CallParked', 'CallRedriven')],
+    ],
+    ['Recordings stored', calls('transcribe-processor', 'RecordingStored')],
+    ['Transcripts', calls('transcribe-processor', 'TranscriptStored', 'TranscriptionFailed')],
+    [
+      'Calls that end without a recording',
+      [
+        ...calls('transcribe-processor', 'CallsWithoutRecording'),
+        ...calls('call-sweep', 'CallsWithoutRecording'),
+      ],
+    ],
+    [
+      'Call sweep: runs and errors',
+      [...calls('call-sweep', 'SweepRuns'), `AWS/Lambda/Errors of CallSweepFunction-${west}, Sum, us-west-2`],
     ],
   ])('%s', (title, expected) => {
     expect(shown.get(title)).toEqual(expected);

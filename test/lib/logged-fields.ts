@@ -44,22 +44,42 @@ export function filesOf(functionName: string): Set<string> {
   return reached;
 }
 
-/** The names in the object that begins at `start`, written out there or as a constant of the same file. */
+/** The names in the object that begins at `start`, or in what has the name there. */
 function fieldsOf(text: string, start: number): string[] {
-  if (text[start] !== '{') return constantFields(text, /^\w+/.exec(text.slice(start))?.[0] ?? '');
+  if (text[start] !== '{') return namedFields(text, text.slice(start));
   return entriesAt(text, start).flatMap((entry) => {
     if (!entry.startsWith('...')) return /^\w+/.exec(entry) ?? [];
     const braces = [...entry.matchAll(/\{/g)].map(({ index }) => index);
     return braces.length > 0
       ? braces.flatMap((index) => fieldsOf(entry, index))
-      : constantFields(text, entry.slice(3));
+      : namedFields(text, entry.slice(3));
   });
 }
 
-function constantFields(text: string, name: string): string[] {
-  const declaration = new RegExp(`\\bconst ${name} = (?=\\{)`).exec(text);
-  if (!declaration) throw new Error(`no constant ${name}`);
-  return fieldsOf(text, declaration.index + declaration[0].length);
+/**
+ * The fields of a constant of the same file, or of what a function returns. Of anything else, such as an argument,
+ * nothing is known: then a query that asks for one of its fields is told to be wrong.
+ */
+function namedFields(text: string, expression: string): string[] {
+  const [, name = '', call] = /^(\w+)(\()?/.exec(expression) ?? [];
+  if (call) return returnedFields(name);
+  const assigned = [...text.matchAll(new RegExp(`\\b${name}(?:: [^=;]+)? = (?=(\\{)|(\\w+)\\()`, 'g'))];
+  return assigned.flatMap(({ 0: found, 1: literal, 2: maker = '', index }) =>
+    literal ? fieldsOf(text, index + found.length) : returnedFields(maker),
+  );
+}
+
+function returnedFields(maker: string): string[] {
+  for (const text of files.values()) {
+    const [declaration] = text.matchAll(
+      new RegExp(`^(?:export )?(?:function ${maker}\\b|const ${maker} = \\()`, 'gm'),
+    );
+    if (!declaration) continue;
+    const [body = ''] = /^.*?\n[})]/s.exec(text.slice(declaration.index)) ?? [];
+    const returned = [...body.matchAll(/(?:return |=> \()(?=\{)/g)];
+    return returned.flatMap(({ 0: found, index }) => fieldsOf(body, index + found.length));
+  }
+  return [];
 }
 
 /** `{ a, b: f(c, d), ...e }` -> `a`, `b: f(c, d)`, `...e`. */

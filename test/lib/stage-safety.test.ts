@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type StageConfig, stages, validateStages } from '../../lib/config.ts';
 import { leadCreatedOf } from '../../lib/events.ts';
 import { physicalName } from '../../lib/names.ts';
-import { placeholderApp, templatesOf } from '../support/synthesized.ts';
+import { everyResource, placeholderApp, templatesOf } from '../support/synthesized.ts';
 
 const [test, prod] = stages as [StageConfig, StageConfig];
 
@@ -24,6 +24,29 @@ describe('stages apart', () => {
     },
   );
 
+  it('refuses two stages with one RingCentral prefix: they would call with one application and user', () => {
+    const ringCentral = { ...test.ringCentral, parameterPrefix: prod.ringCentral.parameterPrefix };
+    expect(() => placeholderApp([{ ...test, ringCentral }, prod])).toThrow(
+      'ringCentral.parameterPrefix /callytics/ringcentral',
+    );
+  });
+
+  it.each([
+    ['another stage`s prefix', { ringCentral: { ...test.ringCentral, parameterPrefix: '/callytics' } }],
+    ['a Neon URL', { neonUrlParameter: '/callytics/ringcentral/400131426008' }],
+  ])('refuses a RingCentral prefix below which there is %s', (_, wrong) => {
+    expect(() => validateStages([{ ...test, ...wrong }, prod])).toThrow(/parameterPrefix \S+ covers \//);
+  });
+
+  it.each<[string, string[]]>([
+    ['none', []],
+    ['one that is no number', ['+14155550111']],
+    ['one twice', ['400131426008', '400131426008']],
+  ])('refuses RingCentral accounts: %s', (_, accountIds) => {
+    const ringCentral = { ...test.ringCentral, accountIds };
+    expect(() => validateStages([{ ...test, ringCentral }])).toThrow('ringCentral.accountIds');
+  });
+
   it.each<[keyof StageConfig, unknown]>([
     ['name', 'Prod'],
     ['account', '12345'],
@@ -35,6 +58,9 @@ describe('stages apart', () => {
     ['quietHours', '08:00-08:00'],
     ['logRetentionDays', 30],
     ['alarmEmail', 'nobody'],
+    ['transcription', { language: 'English', redaction: 'on' }],
+    ['transcription', { language: 'en-US', redaction: 'yes' }],
+    ['recordingRetentionDays', 0],
     ['noLeadAlarmHours', 0],
   ])('refuses %s = %s, and names it', (setting, value) => {
     expect(() => validateStages([{ ...test, [setting]: value } as StageConfig])).toThrow(setting);
@@ -69,12 +95,41 @@ describe('every event goes one way', () => {
     },
   );
 
+  it('synth refuses a second rule of one stage for its ended transcription jobs', () => {
+    const app = placeholderApp();
+    const stack = app.node.findChild('prod').node.findChild('Callytics');
+    new Rule(stack, 'Second', { eventPattern: { source: ['aws.transcribe'] } });
+    expect(() => app.synth()).toThrow(/Transcribe Job State Change .*prod-rec-1.* matches several rules/s);
+  });
+
+  it('no stage takes another one`s transcription jobs, be its name the beginning of the other`s', () => {
+    const ringCentral = { ...test.ringCentral, parameterPrefix: '/c' };
+    const longer = { ...test, name: 'test2', imapParameter: '/a', neonUrlParameter: '/b', ringCentral };
+    const rules = everyResource(templatesOf(placeholderApp([test, longer, prod])), 'AWS::Events::Rule');
+    const patterns = rules.flatMap(({ stack, Properties }) => {
+      const { source, detail } = (Properties.EventPattern ?? {}) as {
+        source?: string[];
+        detail?: { TranscriptionJobName: { prefix: string }[] };
+      };
+      const prefixes = detail?.TranscriptionJobName?.map(({ prefix }) => prefix) ?? [];
+      return source?.includes('aws.transcribe') ? [{ stage: stack.split('-')[0], prefixes }] : [];
+    });
+    for (const name of ['test', 'test2', 'prod']) {
+      const takers = patterns.filter(({ prefixes }) =>
+        prefixes.some((prefix) => `${name}-rec-5512`.startsWith(prefix)),
+      );
+      expect(takers.map(({ stage }) => stage)).toEqual([name]);
+    }
+    expect(() => validateStages([{ ...test, name: 'test-2' }])).toThrow('name');
+  });
+
   it('lets a rule for another event be', () => {
     expect(() => rule('us-west-2', 'staging').synth()).not.toThrow();
   });
 
   it('synth refuses an event that two stages forward', () => {
-    const mirror = { ...test, name: 'mirror', imapParameter: '/a', neonUrlParameter: '/b' };
+    const ringCentral = { ...test.ringCentral, parameterPrefix: '/c' };
+    const mirror = { ...test, name: 'mirror', imapParameter: '/a', neonUrlParameter: '/b', ringCentral };
     const app = placeholderApp([test, prod, mirror]);
     const [source, copy] = ['prod', 'mirror'].map((name) =>
       app.node.findChild(name).node.findChild('LeadTracking').node.findChild('LeadTrackingForwarding'),
