@@ -45,12 +45,13 @@ export function readTranscript(
 ): Transcript | undefined {
   const parsed = resultSchema.safeParse(jsonOf(json));
   if (!parsed.success) return undefined;
-  const channels = byChannel(parsed.data.results.items);
-  const isStereo = channels.size > 1 && !isSameOnAll([...channels.values()]);
-  const read = isStereo ? [...channels] : [...channels].slice(0, 1);
-  const segments = read
-    .flatMap(([channel, items]) =>
-      segmentsOf(items, (item) =>
+  const { items } = parsed.data.results;
+  const channels = [...byChannel(items)];
+  const isTwice = channels.length > 1 && isSameOnAll(channels.map(([, own]) => own));
+  const isStereo = !isTwice && items.some(({ channel_label }) => channel_label !== undefined);
+  const segments = (isTwice ? channels.slice(0, 1) : channels)
+    .flatMap(([channel, own]) =>
+      segmentsOf(own, (item) =>
         isStereo
           ? { role: roles[channel === 'ch_1' ? 1 : 0], speaker: channel }
           : { role: 'unknown', speaker: item.speaker_label ?? channel },
@@ -60,7 +61,7 @@ export function readTranscript(
   return {
     text: segments.map(({ text }) => text).join('\n'),
     segments,
-    speakerBasis: isStereo ? 'channel' : basisOf(parsed.data.results.items),
+    speakerBasis: isStereo ? 'channel' : basisOf(items),
   };
 }
 
