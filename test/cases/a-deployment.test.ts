@@ -94,6 +94,7 @@ describe('deploying', () => {
     'AWS::Events::Rule': 'Name',
     'AWS::SNS::Topic': 'TopicName',
     'AWS::CloudWatch::Alarm': 'AlarmName',
+    'AWS::ApiGatewayV2::Api': 'Name',
   };
 
   it('A19 only what others call by name has a fixed name, and no two stages share one', () => {
@@ -102,16 +103,18 @@ describe('deploying', () => {
     );
     expect(fixed.filter((name) => name.endsWith('undefined'))).toEqual([]);
     expect(new Set(fixed).size).toBe(fixed.length);
-    for (const type of ['AWS::IAM::Role', 'AWS::Logs::LogGroup']) {
+    for (const type of ['AWS::IAM::Role', 'AWS::Logs::LogGroup', 'AWS::S3::Bucket']) {
       for (const { Properties } of every(type)) {
-        expect([Properties.RoleName, Properties.LogGroupName]).toEqual([undefined, undefined]);
+        const { RoleName, LogGroupName, BucketName } = Properties;
+        expect([RoleName, LogGroupName, BucketName]).toEqual([undefined, undefined, undefined]);
       }
     }
   });
 
   it('A20 log groups are resources of their own under generated names: none can be there already', () => {
     expect(every('Custom::LogRetention')).toEqual([]);
-    expect(every('AWS::Logs::LogGroup').length).toBe(every('AWS::Lambda::Function').length);
+    const writers = [...every('AWS::Lambda::Function'), ...every('AWS::ApiGatewayV2::Stage')];
+    expect(every('AWS::Logs::LogGroup').length).toBe(writers.length);
   });
 
   it('A21 stacks refer to each other by names and regions that are constants, never by export', () => {

@@ -1,5 +1,9 @@
+import type { SQSRecord } from 'aws-lambda';
 import { describe, expect, it } from 'vitest';
 import { alarmTexts } from '../../lib/alarms.ts';
+import { readWork } from '../../src/calls/message.ts';
+import { redrive } from '../../src/calls/redrive.ts';
+import { FakeClock, recordingLog, recordingMeter } from '../support/fakes.ts';
 import { asList, everyResource, placeholderApp, statementsOf, templatesOf } from '../support/synthesized.ts';
 
 const templates = templatesOf(placeholderApp());
@@ -42,7 +46,7 @@ function allowed(functionName: string, action: string): string[] {
 }
 
 describe('loops', () => {
-  it('A1 no function can send to a queue that leads back to it', () => {
+  it('A1 only the transcribe processor can send to a queue that leads back to it', () => {
     const consumersOf = (queue: string) =>
       mappings
         .filter(({ EventSourceArn }) => EventSourceArn === queue)
@@ -55,7 +59,28 @@ describe('loops', () => {
     };
     const names = functions.map(({ Properties }) => String(Properties.FunctionName));
     expect([...reachable('ImapPollerFunction-us-east-1')]).toEqual(['NeonRetryProcessor-us-east-1']);
-    expect(names.filter((name) => reachable(name).has(name))).toEqual([]);
+    expect(names.filter((name) => reachable(name).has(name)).toSorted()).toEqual([
+      'TranscribeProcessorFunction-test-us-west-2',
+      'TranscribeProcessorFunction-us-west-2',
+    ]);
+  });
+
+  it('A1 its clones end after six invocations in a row, far below the sixteen that Lambda allows', async () => {
+    const clock = new FakeClock();
+    const sent: string[] = [];
+    const queue = { send: async (body: unknown) => void sent.push(JSON.stringify(body)) };
+    const dependencies = { queue, clock, log: recordingLog(), meter: recordingMeter(), random: () => 0 };
+    const refused = { kind: 'redrive', step: 'call_log', retryAfterSeconds: 60, group: 'heavy' } as const;
+    const call = { accountId: '900100', telephonySessionId: 's-1', redriveCount: 0 };
+    const attributes = { SentTimestamp: String(clock.now().getTime()) };
+    let invocations = 1;
+    let work: ReturnType<typeof readWork> = { kind: 'session', ...call };
+    while (work.kind === 'session' && (await redrive(dependencies, work, refused)) && invocations < 17) {
+      work = readWork({ body: sent.at(-1), attributes } as SQSRecord);
+      invocations += 1;
+    }
+    expect(invocations).toBe(6);
+    expect(sent).toHaveLength(5);
   });
 
   it('A2 a message is tried far less often than Lambda lets a chain be long, and a cut chain is alarmed', () => {
@@ -76,7 +101,7 @@ describe('loops', () => {
 
   it('A4 no function replays a dead-letter queue: redrive is SQS`s own', () => {
     const dead = deadLetterQueues.map(({ QueueName }) => QueueName);
-    expect(dead).toHaveLength(6);
+    expect(dead).toHaveLength(8);
     for (const { Properties } of functions) {
       expect(
         allowed(String(Properties.FunctionName), 'sqs:ReceiveMessage').filter((queue) =>
@@ -114,7 +139,7 @@ describe('concurrency and receives', () => {
   });
 
   it('A10 no queue gives up after one receive (three, as decided), and its dead letters are seen', () => {
-    expect(workQueues).toHaveLength(4);
+    expect(workQueues).toHaveLength(6);
     for (const { RedrivePolicy } of workQueues) expect(RedrivePolicy?.maxReceiveCount).toBe(3);
     for (const queue of deadLetterQueues) {
       expect(alarmsOn(queue).map(({ MetricName }) => MetricName)).toContain(
