@@ -135,22 +135,28 @@ function objectsIn(
 }
 
 /**
- * Stores sound, and looks whether it is there: HeadObject is GetObject to IAM, and says 404 instead of 403 only to
- * those who may list. It asks for no prefix, so the list can't be limited to one; the bucket holds nothing else.
+ * S3 says 404 of what isn't there only to those who may list, and 403 to all others. Looking at an object asks for no
+ * prefix, so the list can't be limited to one; the bucket holds nothing else.
  */
+function seesWhatIsMissing(bucket: Bucket): Permission {
+  return { actions: ['s3:ListBucket'], resources: [bucket.bucketArn] };
+}
+
+/** Stores sound, and looks whether it is there (HeadObject is GetObject to IAM). */
 export function storesSound(bucket: Bucket): Binding {
+  const actions = ['s3:GetObject', 's3:PutObject', 's3:AbortMultipartUpload'];
   return {
     value: bucket.bucketName,
-    allow: [
-      objectsIn(bucket, ['s3:GetObject', 's3:PutObject', 's3:AbortMultipartUpload'], ...soundFolders),
-      { actions: ['s3:ListBucket'], resources: [bucket.bucketArn] },
-    ],
+    allow: [objectsIn(bucket, actions, ...soundFolders), seesWhatIsMissing(bucket)],
   };
 }
 
 /** Reads what Transcribe wrote. */
 export function readsTranscripts(bucket: Bucket): Binding {
-  return { value: bucket.bucketName, allow: [objectsIn(bucket, ['s3:GetObject'], transcriptsFolder)] };
+  return {
+    value: bucket.bucketName,
+    allow: [objectsIn(bucket, ['s3:GetObject'], transcriptsFolder), seesWhatIsMissing(bucket)],
+  };
 }
 
 /**

@@ -116,7 +116,11 @@ export class CallProcessing extends Construct {
         ...this.callEnvironment(),
         STATE_TABLE_NAME: binding.usesItemsBelow(this.state, sweepItems, ['Get', 'Update', 'Delete']),
         TRANSCRIBE_QUEUE_URL: binding.sendsTo(queue),
-        RECORDINGS_BUCKET_NAME: binding.transcribes(this.recordings, config.name),
+        // It ends or restarts the jobs whose end nobody told; sound it never stores.
+        RECORDINGS_BUCKET_NAME: binding.together(
+          binding.transcribes(this.recordings, config.name),
+          binding.readsTranscripts(this.recordings),
+        ),
         WEBHOOK_URL: binding.setting(webhookUrl),
         RINGCENTRAL_ACCOUNT_IDS: binding.setting(config.ringCentral.accountIds.join(',')),
       },
