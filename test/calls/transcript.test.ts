@@ -136,7 +136,7 @@ describe('other files', () => {
 
   it('of a 90-minute call are read in a moment', () => {
     const items = Array.from({ length: 14_000 }, (_, index) =>
-      word('word', index * 0.38, index * 0.38 + 0.3, Math.floor(index / 20) % 2 ? left : right),
+      word(`word${index}`, index * 0.38, index * 0.38 + 0.3, Math.floor(index / 20) % 2 ? left : right),
     );
     const started = performance.now();
     expect(read(items)?.segments.length).toBe(700);
