@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type AlarmName, alarmTexts, runbookAnchor } from '../../lib/alarms.ts';
@@ -107,8 +107,25 @@ it('names only resources, events, metrics and alarms that exist', () => {
   expect(metrics.filter((name) => !(name in metricUnits))).toEqual([]);
 
   const parameters = code.flatMap((word) => /(\/(?:lead-tracking|callytics)\/[\w-]+)/.exec(word)?.[1] ?? []);
-  const configured = Object.values(stages.find(({ name }) => name === 'prod') ?? {});
+  const config = stages.find(({ name }) => name === 'prod');
+  const configured = [...Object.values(config ?? {}), config?.ringCentral.parameterPrefix];
   expect(parameters.filter((name) => !configured.includes(name))).toEqual([]);
+});
+
+it('names only reasons and codes that the code gives', () => {
+  const directory = path.join(import.meta.dirname, '../../src');
+  const code = readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readFileSync(path.join(directory, file), 'utf8'))
+    .join('\n');
+  const prose = runbook.replaceAll(/^```.*?^```$/gms, '');
+  const words = [...prose.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g)].map((match) => match[1] ?? '');
+  expect(words.length).toBeGreaterThan(30);
+  // RingCentral's own.
+  const others = ['invalid_grant'];
+  expect(words.filter((word) => !new RegExp(`\\b${word}\\b`).test(code) && !others.includes(word))).toEqual(
+    [],
+  );
 });
 
 it('links to headings and pages that are there', () => {
