@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sampleMails, watchFolder } from './feed.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { launch } from './launch.ts';
-import { help, parseOptions, type RunOptions, UsageError } from './options.ts';
+import { help, isCallFile, parseOptions, type RunOptions, readCalls, UsageError } from './options.ts';
 import { startPageServer } from './page-server.ts';
 import { askPassword } from './password.ts';
 import { reportTables, tableText } from './report.ts';
@@ -12,6 +12,9 @@ import type { Run } from './run.ts';
 import { settle } from './settle.ts';
 import type { Snapshot } from './snapshot.ts';
 
+/** What is not as in AWS, for who wonders about the times. */
+const paceNote =
+  'Calls: a minute of delay in SQS is a second here (90 s after a hang-up, 5 min before a transcript); the sample calls ended two minutes ago.';
 const exitCodes = { fine: 0, failed: 1, usage: 2 };
 /** How often a real mailbox is looked into for new mail. */
 const remoteIntervalMs = 60_000;
@@ -53,7 +56,7 @@ async function runLocally(options: RunOptions, password: string): Promise<number
   say(options, `Starting stage ${options.stage} ...`);
   const launched = launch(options.stage);
   const { startRun } = await import('./run.ts');
-  const run = await startRun(launched, options.stores, journal);
+  const run = await startRun(launched, options.stores, journal, options.callFiles);
   try {
     const work = options.once
       ? runOnce(options, run, journal, password)
@@ -66,7 +69,7 @@ async function runLocally(options: RunOptions, password: string): Promise<number
 
 async function runOnce(options: RunOptions, run: Run, journal: Journal, password: string): Promise<number> {
   await feed(options, run, password);
-  await settle(run.stage, run.mailbox, journal);
+  await settle(run.stage, run.work, journal);
   const snapshot = await run.snapshot();
   await print(options.json ? `${JSON.stringify(snapshot)}\n` : readable(snapshot, run));
   return snapshot.errors.length === 0 ? exitCodes.fine : exitCodes.failed;
@@ -78,35 +81,43 @@ async function stayUp(options: RunOptions, run: Run, journal: Journal, password:
   const seconds = (performance.now() / 1000).toFixed(1);
   await print(`Ready in ${seconds} s. Page: ${page.url}\n`);
   const copy = await feed(options, run, password);
-  await settle(run.stage, run.mailbox, journal);
+  await settle(run.stage, run.work, journal);
   await print(readable(await run.snapshot(), run));
 
   const inbox = join(run.directory, 'inbox');
   await mkdir(inbox);
   watchFolder(inbox, (files) => {
-    run.feed(files);
+    run.feed(files.filter((file) => !isCallFile(file)));
+    play(run, files.filter(isCallFile)).catch((error) => journal.log('calls', String(error)));
     run.stage.schedules.tick();
   });
   if (copy)
     setInterval(() => copy().catch((error) => journal.log('mailbox', String(error))), remoteIntervalMs);
   run.stage.schedules.start();
   const operator = Object.entries(run.stage.operator).map(([name, value]) => `${name}=${value}`);
-  await print(`\nDrop more mails (.eml) into ${inbox}
+  await print(`\nDrop more mails (.eml) or webhooks (.json) into ${inbox}
 Operator's commands (npm run ops, npm run smoke) reach this run with
   export ${operator.join(' ')}
 Ctrl-C ends.\n`);
   return new Promise<never>(() => undefined);
 }
 
-/** Fills the local mailbox; for a real one the answer copies what has come since. */
+/** A file that comes later: what is wrong with it is a line in the log. */
+async function play(run: Run, files: readonly string[]): Promise<void> {
+  await run.play(files.map(readCalls));
+}
+
+/** Fills the local mailbox and posts the webhooks; for a real mailbox the answer copies what has come since. */
 async function feed(options: RunOptions, run: Run, password: string) {
-  if (!options.imap) {
-    run.feed(options.files.length > 0 ? options.files : sampleMails());
-    return undefined;
-  }
+  const { files, callFiles, imap } = options;
+  const showsSamples = files.length + callFiles.length === 0 && !imap;
+  if (showsSamples || callFiles.length > 0) say(options, paceNote);
+  run.feed(showsSamples ? sampleMails() : files);
+  await (showsSamples ? run.playSamples() : run.play(callFiles));
+  if (!imap) return undefined;
   // imapflow takes half a second to load, and only this needs it.
   const { createRemoteReader } = await import('./remote-mailbox.ts');
-  const copy = createRemoteReader(options.imap, password, run.mailbox);
+  const copy = createRemoteReader(imap, password, run.mailbox);
   const { mails, leftOut } = await copy();
   run.fed.push(...mails);
   say(options, `Copied ${mails.length} mails; ${leftOut} older ones left out.`);

@@ -28,13 +28,15 @@ export function feedFiles(mailbox: LocalMailbox, files: readonly string[]): FedM
 
 const watchIntervalMs = 1_000;
 
-/** Calls back with the .eml files that have come into the folder and no longer grow. */
+/** Calls back with the .eml and .json files that have come into the folder and no longer grow. */
 export function watchFolder(folder: string, feed: (files: string[]) => void): void {
   const sizes = new Map<string, number>();
   const fed = new Set<string>();
   setInterval(() => {
     const complete: string[] = [];
-    for (const name of readdirSync(folder).filter((entry) => entry.endsWith('.eml') && !fed.has(entry))) {
+    for (const name of readdirSync(folder).filter(
+      (entry) => /\.(eml|json)$/.test(entry) && !fed.has(entry),
+    )) {
       const { size } = statSync(join(folder, name));
       if (sizes.get(name) === size) complete.push(name);
       sizes.set(name, size);

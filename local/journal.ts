@@ -7,6 +7,8 @@ export type RunErrorKind =
   | 'dead_letter'
   | 'mapping_failed'
   | 'mail_unsettled'
+  | 'call_unsettled'
+  | 'webhook_refused'
   | 'time_limit';
 
 export interface RunError {

@@ -3,15 +3,18 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { stages } from '../lib/config.ts';
 import { type Store, storeSchema } from '../src/leads/store.ts';
+import { type CallFile, CallFileError, readCallFile } from './calls/call-files.ts';
 
 export const passwordVariable = 'IMAP_PASSWORD';
 
 const sampleStores = fileURLToPath(new URL('samples/stores.json', import.meta.url));
 
-export const help = `Usage: npm start -- [options] [FILE.eml ...]
+export const help = `Usage: npm start -- [options] [FILE.eml | FILE.json ...]
 
-Runs one stage of the product on this machine, from mail to task, and shows what becomes of each mail.
-Without files and without --imap the sample mails are fed. A file's modification time counts as its arrival.
+Runs one stage of the product on this machine, from mail to task and from call to transcript, and shows what
+becomes of each. Without files and without --imap the sample mails and calls are fed.
+FILE.eml is a mail; its modification time counts as its arrival. FILE.json holds RingCentral webhook bodies: one,
+an array, or {notifications, callLog, recordings, voicemails, accountId}; README says more.
 
   --imap URL       reads a real mailbox instead, as imaps://user@host or imaps://user@host:993/Folder.
                    Read-only: nothing is flagged, moved or deleted there. The password comes from the
@@ -34,8 +37,9 @@ export interface RemoteMailbox {
 
 export interface RunOptions {
   stage: string;
-  /** Paths of mails to feed; none means the sample mails, unless `imap` is given. */
+  /** Paths of mails to feed. Neither mails nor calls means the samples, unless `imap` is given. */
   files: string[];
+  callFiles: CallFile[];
   imap?: RemoteMailbox;
   /** StoresV2 items, as they are in the file. */
   stores: Store[];
@@ -57,18 +61,23 @@ export function parseOptions(argv: readonly string[]): RunOptions | 'help' {
   const { values, positionals } = parseArguments(argv);
   if (values.help) return 'help';
   if (values.json && !values.once) throw new UsageError('--json needs --once');
-  if (values.imap !== undefined && positionals.length > 0) {
-    throw new UsageError('Feed either files or --imap, not both');
+  const [callFiles, files] = [
+    positionals.filter(isCallFile),
+    positionals.filter((file) => !isCallFile(file)),
+  ];
+  if (values.imap !== undefined && files.length > 0) {
+    throw new UsageError('Feed either mails or --imap, not both');
   }
   if (!stages.some(({ name }) => name === values.stage)) {
     throw new UsageError(
       `--stage ${values.stage}: there are ${stages.map(({ name }) => name).join(' and ')} only`,
     );
   }
-  positionals.forEach(checkMailFile);
+  files.forEach(checkMailFile);
   return {
     stage: values.stage,
-    files: positionals,
+    files,
+    callFiles: callFiles.map(readCalls),
     ...(values.imap === undefined ? {} : { imap: parseMailboxUrl(values.imap) }),
     stores: readStores(values.stores ?? sampleStores),
     once: values.once,
@@ -99,6 +108,18 @@ function checkMailFile(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) throw new UsageError(`${file}: there is no such file`);
   if (!found.isFile()) throw new UsageError(`${file} is not a file`);
+}
+
+export const isCallFile = (file: string) => file.endsWith('.json');
+
+/** @throws UsageError naming file and field */
+export function readCalls(file: string): CallFile {
+  try {
+    return readCallFile(file, readJson(file));
+  } catch (error) {
+    if (error instanceof CallFileError) throw new UsageError(error.message);
+    throw error;
+  }
 }
 
 function parseMailboxUrl(text: string): RemoteMailbox {

@@ -1,14 +1,20 @@
 import type { FunctionPlan } from './assembly/functions.ts';
 import type { TablePlan } from './assembly/tables.ts';
+import type { Telephony } from './calls/telephony.ts';
 import type { Databases } from './databases.ts';
 import type { LocalMailbox } from './imap.ts';
 import type { ParameterValues } from './services/ssm.ts';
 import type { Outside } from './stage.ts';
 
-/** What an operator makes by hand before a deployment (README): the secrets, and another team's store table. */
+/**
+ * What an operator makes by hand before a deployment (README): the secrets, and another team's store table.
+ *
+ * @param ringCentral without it no account has a parameter
+ */
 export function outsideOf(
   databases: Pick<Databases, 'ownUrl' | 'mirrorUrl' | 'endpoint'>,
   mailbox: LocalMailbox,
+  ringCentral?: Pick<Telephony, 'parameters'>,
 ): Outside {
   const values: Record<string, string> = {
     NEON_URL_PARAMETER: databases.ownUrl,
@@ -16,7 +22,8 @@ export function outsideOf(
     IMAP_PARAMETER: JSON.stringify({ ...mailbox.settings, mailboxes: [mailbox.folder] }),
   };
   return {
-    parameters: (functions) => parametersFor(functions, values),
+    parameters: (functions) =>
+      joined(parametersFor(functions, values), ringCentral?.parameters(functions) ?? new Map()),
     tables: storeTables,
     environment: { NEON_HTTP_ENDPOINT: databases.endpoint },
   };
@@ -34,6 +41,13 @@ function parametersFor(functions: readonly FunctionPlan[], values: Record<string
     }
   }
   return byRegion;
+}
+
+function joined(...all: readonly ParameterValues[]): ParameterValues {
+  const regions = new Set(all.flatMap((values) => [...values.keys()]));
+  return new Map(
+    [...regions].map((region) => [region, new Map(all.flatMap((values) => [...(values.get(region) ?? [])]))]),
+  );
 }
 
 /** StoresV2, in the region where the functions look for it. */

@@ -20,7 +20,15 @@ export interface ReportNames {
 /** The run step by step: from the mail to the task, and what is left in the queues. */
 export function reportTables(snapshot: Snapshot, names: ReportNames): ReportTable[] {
   const { nameOf: storeName, zoneOf, rules } = names;
-  const { mails, leads, events, contacts, tasks, timeline, queues } = snapshot;
+  const { mails, leads, events, contacts, tasks, timeline, calls, transcripts, queues } = snapshot;
+  const mediaOf = new Map(
+    calls.flatMap((call) =>
+      [
+        ...call.recordings.map(({ recordingId }) => `recording ${recordingId}`),
+        ...call.voicemails.map(({ messageId }) => `voicemail ${messageId}`),
+      ].map((name) => [name, call] as const),
+    ),
+  );
   const leadOf = new Map(leads.map((lead) => [lead.id, lead]));
   return [
     table(
@@ -79,6 +87,29 @@ export function reportTables(snapshot: Snapshot, names: ReportNames): ReportTabl
       row.eventType,
       localTime(row.occurredAt, zoneOf(row.storeId)),
       personName(leadOf.get(row.entityId)),
+    ]),
+    table(
+      'Calls',
+      ['store', 'contact', 'direction', 'started', 'status', 'result', 'recording', 'voicemail', 'next'],
+      calls,
+      (call) => [
+        storeName(call.storeId),
+        call.contactPhone ?? 'no number',
+        call.direction ?? '',
+        localTime(call.startedAt, zoneOf(call.storeId)),
+        call.status,
+        call.result ?? '',
+        [call.recordingStatus, call.recordingReason].filter(Boolean).join(': '),
+        call.voicemailStatus,
+        call.nextAttemptAt ? (call.nextStep ?? '') : '',
+      ],
+    ),
+    table('Transcripts', ['source', 'id', 'contact', 'told apart by', 'text'], transcripts, (transcript) => [
+      transcript.source,
+      transcript.sourceId,
+      mediaOf.get(`${transcript.source} ${transcript.sourceId}`)?.contactPhone ?? 'no number',
+      transcript.speakerBasis,
+      transcript.text,
     ]),
     table('Queues', ['queue', 'visible', 'in flight', 'delayed'], Object.entries(queues), ([name, depth]) => [
       name,

@@ -1,4 +1,9 @@
 import type { Store } from '../src/leads/store.ts';
+import type { RulePlan } from './assembly/rules.ts';
+import type { CallFile } from './calls/call-files.ts';
+import { openCalls } from './calls/open-calls.ts';
+import { sampleCalls } from './calls/sample-calls.ts';
+import { accountsOf, notificationsOf, startTelephony, type Telephony } from './calls/telephony.ts';
 import { createDatabases, type Databases } from './databases.ts';
 import { type FedMail, feedFiles } from './feed.ts';
 import { type LocalMailbox, startMailbox } from './imap.ts';
@@ -6,6 +11,7 @@ import type { Journal } from './journal.ts';
 import type { Launch } from './launch.ts';
 import { outsideOf, storeTables } from './outside.ts';
 import type { ReportNames } from './report.ts';
+import type { Work } from './settle.ts';
 import { type Snapshot, takeSnapshot } from './snapshot.ts';
 import { type LocalStage, startStage } from './stage.ts';
 
@@ -19,15 +25,30 @@ export interface Run {
   /** Mails put into the mailbox so far. */
   fed: FedMail[];
   feed(files: readonly string[]): void;
+  /** Posts the webhooks of these files; RingCentral knows their calls. */
+  play(files: readonly CallFile[]): Promise<void>;
+  playSamples(): Promise<void>;
+  /** For `settle`. */
+  work: Work;
   snapshot(): Promise<Snapshot>;
   close(): Promise<void>;
 }
 
+/** A minute of a queue's delay is a second here: nobody wants to watch a run for five minutes (ADR 19). */
+export const delayScale = 1 / 60;
+
 /**
- * Deploys the launched stage with databases, mailbox and stores around it. Whatever was started is stopped
- * again when a later part fails.
+ * Deploys the launched stage with databases, mailbox, RingCentral and stores around it. Whatever was started is
+ * stopped again when a later part fails.
+ *
+ * @param callFiles their accounts have parameters, besides the stage's own
  */
-export async function startRun(launched: Launch, stores: readonly Store[], journal: Journal): Promise<Run> {
+export async function startRun(
+  launched: Launch,
+  stores: readonly Store[],
+  journal: Journal,
+  callFiles: readonly CallFile[] = [],
+): Promise<Run> {
   const cleanups: (() => Promise<void>)[] = [launched.undo];
   const close = async () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
@@ -37,11 +58,14 @@ export async function startRun(launched: Launch, stores: readonly Store[], journ
     cleanups.push(mailbox.close);
     const databases = await createDatabases(await launched.postgres);
     cleanups.push(databases.close);
-    const stage = await startStage(await launched.stacks, outsideOf(databases, mailbox), journal);
+    const telephony = await startTelephony(accountsOf(callFiles), journal);
+    cleanups.push(telephony.close);
+    const outside = outsideOf(databases, mailbox, telephony);
+    const stage = await startStage(await launched.stacks, outside, journal, { delayScale });
     cleanups.push(stage.close);
     await putStores(stage, stores);
     const { directory } = launched;
-    return assemble({ stage, mailbox, databases, directory, stores, journal, close });
+    return assemble({ stage, mailbox, databases, telephony, directory, stores, journal, close });
   } catch (error) {
     await close();
     throw error;
@@ -56,11 +80,12 @@ async function putStores({ plan, tables }: LocalStage, stores: readonly Store[])
 
 interface Parts extends Pick<Run, 'stage' | 'mailbox' | 'directory' | 'close'> {
   databases: Databases;
+  telephony: Telephony;
   stores: readonly Store[];
   journal: Journal;
 }
 
-function assemble({ stage, mailbox, databases, directory, stores, journal, close }: Parts): Run {
+function assemble({ stage, mailbox, databases, telephony, directory, stores, journal, close }: Parts): Run {
   const fed: FedMail[] = [];
   return {
     stage,
@@ -72,8 +97,30 @@ function assemble({ stage, mailbox, databases, directory, stores, journal, close
     feed(files) {
       fed.push(...feedFiles(mailbox, files));
     },
+    async play(files) {
+      const calls = files.flatMap((file) => file.calls);
+      const notifications = files.flatMap((file) => file.notifications);
+      await telephony.play(stage.webOrigin, calls, notifications);
+    },
+    async playSamples() {
+      const calls = sampleCalls(telephony.watched(), stores, new Date());
+      await telephony.play(stage.webOrigin, calls, notificationsOf(calls));
+    },
+    work: {
+      unseen: () => mailbox.unseen(),
+      openCalls: () => openCalls(databases.own, telephony.simulator.calls, Date.now()),
+      isSweep: sweepRules(stage),
+    },
     snapshot: () => takeSnapshot({ databases, stage, mailbox, journal, fed }),
   };
+}
+
+/** The schedule of the call sweep. */
+function sweepRules({ plan }: LocalStage): (rule: RulePlan) => boolean {
+  const sweeps = plan.functions.filter(
+    ({ environment }) => environment.POWERTOOLS_SERVICE_NAME === 'call-sweep',
+  );
+  return ({ targets }) => targets.some((target) => sweeps.some(({ arn }) => arn === target.arn));
 }
 
 function reportNames({ plan }: LocalStage, stores: readonly Store[]): ReportNames {

@@ -2,8 +2,8 @@ import type { RulePlan } from './assembly/rules.ts';
 import { type EventBuses, envelope } from './event-bus/bus.ts';
 
 export interface Schedules {
-  /** Lets every schedule tick once, now. */
-  tick(): void;
+  /** Lets every schedule tick once, now, but those that `skip` names. */
+  tick(skip?: (rule: RulePlan) => boolean): void;
   /** Ticks at each rule's rate from now on. */
   start(): void;
   stop(): void;
@@ -20,8 +20,8 @@ export function createSchedules(rules: readonly RulePlan[], buses: EventBuses): 
     buses.fire(rule, { ...event, resources: [rule.arn] });
   };
   return {
-    tick() {
-      for (const { rule } of scheduled) fire(rule);
+    tick(skip = () => false) {
+      for (const { rule } of scheduled) if (!skip(rule)) fire(rule);
     },
     start() {
       for (const { rule, everyMs } of scheduled) timers.push(setInterval(fire, everyMs, rule));

@@ -1,33 +1,52 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LocalMailbox } from './imap.ts';
+import type { RulePlan } from './assembly/rules.ts';
 import type { Journal } from './journal.ts';
 import type { LocalStage } from './stage.ts';
 
 export interface SettleLimits {
-  /** For one tick and all that follows from it. */
+  /** For one tick and all that follows from it: a call that isn't in the call log is given up after 15.5 min. */
   tickMs: number;
-  /** Ticks in a row that settle no mail, until the rest is given up. */
+  /** Ticks in a row that settle nothing, until the rest is given up. */
   idleTicks: number;
   betweenIdleTicksMs: number;
 }
 
-const defaults: SettleLimits = { tickMs: 10 * 60_000, idleTicks: 4, betweenIdleTicksMs: 3_000 };
+/** What of the calls isn't done. */
+export interface OpenCalls {
+  /** Calls that wait for the sweep, and those that it would find something new of. */
+  left: number;
+  /** Epoch milliseconds at which RingCentral will have something that it doesn't have yet. */
+  comingAt?: number;
+}
+
+/** What there may be left to do besides what is under way. */
+export interface Work {
+  /** Mails that no tick has settled. */
+  unseen(): readonly number[];
+  openCalls(): Promise<OpenCalls>;
+  isSweep(rule: RulePlan): boolean;
+}
+
+const defaults: SettleLimits = { tickMs: 20 * 60_000, idleTicks: 4, betweenIdleTicksMs: 3_000 };
 const pollMs = 100;
 
 /**
- * Lets the schedules tick until no mail is left unseen, and waits until all that follows is done: queues
- * empty, no invocation or delivery under way. What can't be finished is recorded in the journal.
+ * Lets the schedules tick until nothing is left to do, and waits until all that follows is done: queues empty,
+ * no invocation or delivery under way. The sweep looks for late recordings every few minutes only, so its first
+ * tick waits until they have come. What can't be finished is recorded in the journal.
  */
 export async function settle(
   stage: LocalStage,
-  mailbox: Pick<LocalMailbox, 'unseen'>,
+  work: Work,
   journal: Journal,
   limits: SettleLimits = defaults,
 ): Promise<void> {
   let idleTicks = 0;
-  let left = mailbox.unseen().length;
+  let before = { mails: work.unseen().length, calls: Number.POSITIVE_INFINITY };
   for (;;) {
-    stage.schedules.tick();
+    const { comingAt } = await work.openCalls();
+    const waits = comingAt !== undefined && comingAt > Date.now();
+    stage.schedules.tick(waits ? work.isSweep : undefined);
     if (!(await untilIdle(stage, Date.now() + limits.tickMs))) {
       journal.fail(
         'time_limit',
@@ -36,16 +55,20 @@ export async function settle(
       );
       return;
     }
-    const now = mailbox.unseen().length;
-    if (now === 0) return;
-    idleTicks = now < left ? 0 : idleTicks + 1;
-    left = now;
+    if (waits) {
+      await sleep(comingAt - Date.now());
+      continue;
+    }
+    const [mails, calls] = [work.unseen().length, (await work.openCalls()).left];
+    if (mails + calls === 0) return;
+    const isFirstOfCalls = calls === 0 && before.calls === Number.POSITIVE_INFINITY;
+    const hasMoved = mails < before.mails || (calls < before.calls && !isFirstOfCalls);
+    idleTicks = hasMoved ? 0 : idleTicks + 1;
+    before = { mails, calls };
     if (idleTicks >= limits.idleTicks) {
-      journal.fail(
-        'mail_unsettled',
-        'mailbox',
-        `${left} left unseen after ${idleTicks} ticks without progress`,
-      );
+      const after = `after ${idleTicks} ticks without progress`;
+      if (mails > 0) journal.fail('mail_unsettled', 'mailbox', `${mails} left unseen ${after}`);
+      if (calls > 0) journal.fail('call_unsettled', 'calls', `${calls} left unfinished ${after}`);
       return;
     }
     if (idleTicks > 0) await sleep(limits.betweenIdleTicksMs);

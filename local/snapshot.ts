@@ -1,11 +1,15 @@
 import { asc } from 'drizzle-orm';
 import {
+  callRecordings,
+  calls,
   contacts,
   contactTimeline,
   type LeadMailRow,
   leadMails,
   leads,
   tasks,
+  transcripts,
+  voicemails,
 } from '../src/db/schema/index.ts';
 import type { Databases } from './databases.ts';
 import type { EventRecord } from './event-bus/bus.ts';
@@ -49,12 +53,27 @@ export async function takeSnapshot({ databases: { own }, stage, mailbox, journal
       .select()
       .from(contactTimeline)
       .orderBy(asc(contactTimeline.occurredAt), asc(contactTimeline.idempotencyKey)),
-    calls: [],
-    transcripts: [],
+    calls: await callLines(own),
+    transcripts: await own
+      .select()
+      .from(transcripts)
+      .orderBy(asc(transcripts.createdAt), asc(transcripts.sourceId)),
     queues,
     events: stage.buses.records.map(eventLine),
     errors: [...journal.errors, ...deadLetters(stage, queues)],
   };
+}
+
+/** Each call with its recordings and voicemails. */
+async function callLines(own: Databases['own']) {
+  const recordings = await own.select().from(callRecordings).orderBy(asc(callRecordings.recordingId));
+  const messages = await own.select().from(voicemails).orderBy(asc(voicemails.messageId));
+  const rows = await own.select().from(calls).orderBy(asc(calls.startedAt), asc(calls.telephonySessionId));
+  return rows.map((call) => {
+    const isOfCall = (row: Pick<typeof call, 'accountId' | 'telephonySessionId'>) =>
+      row.accountId === call.accountId && row.telephonySessionId === call.telephonySessionId;
+    return { ...call, recordings: recordings.filter(isOfCall), voicemails: messages.filter(isOfCall) };
+  });
 }
 
 async function depths(queues: Queues): Promise<Record<string, QueueDepth>> {

@@ -89,6 +89,7 @@ const extensionsOf = (record: SimulatedRecord) =>
   ]);
 
 function recordJson({ call, record }: Found, request: SimulatedRequest): Record<string, unknown> {
+  if (record.raw) return withOwnAddresses(record.raw, call, request);
   const root = `${request.platform}/restapi/v1.0/account/${call.accountId}`;
   const detailed = request.url.searchParams.get('view') === 'Detailed';
   const inProgress = request.now < call.endedAt;
@@ -152,6 +153,27 @@ function legJson(leg: SimulatedLeg, call: SimulatedCall, record: SimulatedRecord
         }
       : {}),
   };
+}
+
+/** A record whose recordings and voicemails are to be had here. One without a contentUri isn't ready, and stays so. */
+function withOwnAddresses(
+  raw: Record<string, unknown>,
+  call: SimulatedCall,
+  { platform, media }: SimulatedRequest,
+): Record<string, unknown> {
+  const account = `/restapi/v1.0/account/${call.accountId}`;
+  const text = JSON.stringify(raw, (key, value) => {
+    if (key === 'recording' && typeof value?.id === 'string') {
+      const uri = `${platform}${account}/recording/${value.id}`;
+      const contentUri = `${media}${account}/recording/${value.id}/content`;
+      return { ...value, uri, ...(value.contentUri ? { contentUri } : {}) };
+    }
+    const voicemail = key === 'message' && call.voicemails.find(({ id }) => String(id) === String(value?.id));
+    if (!voicemail) return value;
+    const uri = `${platform}${account}/extension/${voicemail.extensionId}/message-store/${voicemail.id}`;
+    return { ...value, uri };
+  });
+  return JSON.parse(text);
 }
 
 /** The last thing that happened to the record: it was listed, or its recording came. */

@@ -47,6 +47,8 @@ export interface SimulatedRecord extends SimulatedLeg {
   recordingVisibleAt: number;
   /** Laid over the finished JSON, for shapes that are rare in the wild. */
   overrides?: Record<string, unknown>;
+  /** The whole JSON, as somebody's own call log has it: only its addresses become the simulator's. */
+  raw?: Record<string, unknown>;
 }
 
 export interface SimulatedRecording {

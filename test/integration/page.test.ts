@@ -67,7 +67,7 @@ describe.skipIf(!executablePath)('the page of the local run in Chromium', () => 
       mailFile('cy.eml', webLead(harbor.leadEmail, 'Cy', '(415) 555-0199'), '2026-11-03T15:00:00Z'),
       mailFile('junk.eml', noLead, '2026-11-03T16:00:00Z'),
     ]);
-    await settle(run.stage, run.mailbox, journal);
+    await settle(run.stage, run.work, journal);
     browser = await chromium.launch({ ...(executablePath ? { executablePath } : {}), args: quietly });
   }, 120_000);
   afterAll(async () => {

@@ -41,9 +41,19 @@ describe('the command line', () => {
     expect(parseOptions([mail, '--stores', stores, '--stage', 'test', '--once', '--json'])).toEqual({
       stage: 'test',
       files: [mail],
+      callFiles: [],
       stores: [{ ...store, more: 'kept' }],
       once: true,
       json: true,
+    });
+  });
+
+  it('mails and webhooks by the ending of their files, in any order', () => {
+    const event = { event: '/restapi/v1.0/account/400131426008/extension/1/presence', body: {} };
+    const [webhooks, mail] = [file('w.json', JSON.stringify([event])), file('c.eml', 'x')];
+    expect(parseOptions([webhooks, mail])).toMatchObject({
+      files: [mail],
+      callFiles: [{ file: webhooks, notifications: [{ accountId: '400131426008', body: event }] }],
     });
   });
 
@@ -66,13 +76,16 @@ describe('the command line', () => {
     ['an unknown option', () => ['--fast'], /--fast/],
     ['an option without its value', () => ['--stores'], /--stores/],
     ['a mail that is not there', () => ['nowhere.eml'], /nowhere\.eml: there is no such file/],
+    ['webhooks that are not there', () => ['nowhere.json'], /nowhere\.json: there is no such file/],
+    ['webhooks that are no JSON', () => [file('broken.json', '[{')], /broken\.json: .*JSON/],
+    ['webhooks without an event', () => [file('a.json', '{"body":{}}')], /a\.json: as a whole: /],
     ['a folder', () => [folder], /is not a file/],
     ['--json alone', () => ['--json'], /--json needs --once/],
     ['an unknown stage', () => ['--stage', 'dev'], /--stage dev: there are test and prod only/],
     [
       'files and a mailbox',
       () => [file('b.eml', 'x'), '--imap', 'imaps://a@b.example'],
-      /either files or --imap/,
+      /either mails or --imap/,
     ],
     ['a mailbox without user', () => ['--imap', 'imaps://imap.example'], /imaps:\/\/user@host is expected/],
     ['another protocol', () => ['--imap', 'https://a@imap.example'], /imaps:\/\/user@host is expected/],

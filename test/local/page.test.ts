@@ -41,8 +41,41 @@ const snapshot = {
     },
   ],
   timeline: [{ ...identity, eventType: 'lead.created', occurredAt: received, entityId: 'ana@x.example#1' }],
-  calls: [],
-  transcripts: [],
+  calls: [
+    {
+      storeId,
+      contactPhone: '+12125550147',
+      direction: 'inbound',
+      startedAt: received,
+      status: 'disconnected',
+      result: 'Accepted',
+      recordingStatus: 'stored',
+      recordingReason: null,
+      voicemailStatus: 'none',
+      nextStep: 'recording',
+      nextAttemptAt: null,
+      recordings: [{ recordingId: '5500001' }],
+      voicemails: [],
+    },
+    {
+      storeId: null,
+      contactPhone: null,
+      direction: 'inbound',
+      startedAt: received,
+      status: 'disconnected',
+      result: null,
+      recordingStatus: 'gave_up',
+      recordingReason: 'never_ready',
+      voicemailStatus: 'pending',
+      nextStep: 'voicemail',
+      nextAttemptAt: received,
+      recordings: [],
+      voicemails: [],
+    },
+  ],
+  transcripts: [
+    { source: 'recording', sourceId: '5500001', speakerBasis: 'channel', text: 'Hi, <b>this</b> is [PII].' },
+  ],
   queues: {
     work: { visible: 0, inFlight: 0, delayed: 0 },
     'work-dlq': { visible: 2, inFlight: 0, delayed: 1 },
@@ -72,6 +105,8 @@ describe('the tables', () => {
       'Contacts',
       'Tasks',
       'Timeline',
+      'Calls',
+      'Transcripts',
       'Queues',
     ]);
   });
@@ -92,6 +127,37 @@ describe('the tables', () => {
       ['Forwarding', '1', '0'],
       ['LeadCreatedRule', '0', '1'],
       ['NobodysRule', '0', '0'],
+    ]);
+  });
+
+  it('a call: whose, how far, and what it waits for', () => {
+    expect(tables.find(({ title }) => title === 'Calls')?.rows.map((row) => row.slice(1))).toEqual([
+      [
+        '+12125550147',
+        'inbound',
+        'Tue 2026-11-03 09:15 EST',
+        'disconnected',
+        'Accepted',
+        'stored',
+        'none',
+        '',
+      ],
+      [
+        'no number',
+        'inbound',
+        'Tue 2026-11-03 09:15 EST',
+        'disconnected',
+        '',
+        'gave_up: never_ready',
+        'pending',
+        'voicemail',
+      ],
+    ]);
+  });
+
+  it('a transcript: of whose call, and what was said', () => {
+    expect(tables.find(({ title }) => title === 'Transcripts')?.rows).toEqual([
+      ['recording', '5500001', '+12125550147', 'channel', 'Hi, <b>this</b> is [PII].'],
     ]);
   });
 
@@ -132,6 +198,8 @@ describe('the page', () => {
       'Contacts',
       'Tasks',
       'Timeline',
+      'Calls',
+      'Transcripts',
       'Queues',
       'Errors',
     ]) {
