@@ -86,7 +86,7 @@ export async function takeCallLog(
  */
 export async function keepSnapshot(
   { neon, log, meter }: Pick<CallLogDependencies, 'neon' | 'log' | 'meter'>,
-  call: CallRow,
+  call: Pick<CallRow, 'accountId' | 'telephonySessionId' | 'recordingStatus'>,
   snapshot: CallLogSnapshot,
   deadline: Date,
 ): Promise<StoredSession | undefined> {
@@ -127,22 +127,33 @@ async function notListed(
   deadline: Date,
   reason = 'not_listed',
 ): Promise<StepResult> {
-  const sinceEndMs = clock.now().getTime() - endedAt.getTime();
-  if (sinceEndMs >= listedByMs) {
+  const now = clock.now();
+  const nextLook = nextLookAt(endedAt, now);
+  if (!nextLook) {
     if (reason === 'not_listed') await neon.run((db) => giveUpCallLog(db, call, endedAt), deadline);
     return { kind: 'done' };
   }
-  const nextLookMs = sinceEndMs < secondLookMs ? secondLookMs : lastLookMs;
-  const waitSeconds = Math.max(1, Math.ceil((nextLookMs - sinceEndMs) / 1000));
+  const waitSeconds = Math.max(1, Math.ceil((nextLook.getTime() - now.getTime()) / 1000));
   // Other faults may have used up receives: another failure would be the dead-letter queue.
   return receiveCount >= lastReceive
     ? { kind: 'park', step: 'call_log', waitSeconds }
     : { kind: 'retry', reason, afterSeconds: waitSeconds };
 }
 
-/** 'failed', unless somebody has found the call meanwhile, or somebody else has hung up later. */
-async function giveUpCallLog(db: Database, key: CallKey, endedAt: Date): Promise<void> {
-  await db
+/** When the log is asked again for a call that it doesn't list; undefined when it has had its time. */
+export function nextLookAt(endedAt: Date, now: Date): Date | undefined {
+  const sinceEndMs = now.getTime() - endedAt.getTime();
+  if (sinceEndMs >= listedByMs) return undefined;
+  return new Date(endedAt.getTime() + (sinceEndMs < secondLookMs ? secondLookMs : lastLookMs));
+}
+
+/**
+ * 'failed', unless somebody has found the call meanwhile, or somebody else has hung up later.
+ *
+ * @throws NeonDbError; run it in `StageDatabase.run`
+ */
+export function giveUpCallLog(db: Database, key: CallKey, endedAt: Date) {
+  return db
     .update(calls)
     .set({ callLogStatus: 'failed', updatedAt: sql`now()` })
     .where(

@@ -84,20 +84,20 @@ const rankOf = (step: SQL) => sql`array_position(${sql.raw(`array['${nextSteps.j
 /**
  * Takes a session out of the parked ones, or parks it for another step: unless it was parked anew since `seen`.
  *
- * @param next undefined when a message now carries the step on, or nothing is left to do
+ * @param next `sent`: a message now carries the step on. `done`: nothing is left to do
  */
 export function moveOn(
   db: Database,
   key: CallKey,
   seen: { nextStep: NextStep; nextAttemptAt: Date },
-  next?: { step: NextStep; at: Date },
+  next: { step: NextStep; at: Date } | 'sent' | 'done',
 ) {
   return db
     .update(calls)
-    .set(
-      next
-        ? { nextStep: next.step, nextAttemptAt: next.at, updatedAt: sql`now()` }
-        : { nextAttemptAt: null, updatedAt: sql`now()` },
-    )
+    .set({
+      ...(next === 'sent' ? {} : { nextStep: next === 'done' ? null : next.step }),
+      nextAttemptAt: typeof next === 'object' ? next.at : null,
+      updatedAt: sql`now()`,
+    })
     .where(and(isCall(key), eq(calls.nextStep, seen.nextStep), eq(calls.nextAttemptAt, seen.nextAttemptAt)));
 }

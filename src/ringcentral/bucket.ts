@@ -29,7 +29,7 @@ export function newBucket(group: RateLimitGroup): Bucket {
 }
 
 /** Milliseconds in which one slot grows: 1 / (0.8 x limit/window). */
-function slotMs({ limit, windowSeconds }: Limit): number {
+export function slotMs({ limit, windowSeconds }: Limit): number {
   return Math.ceil((1000 * windowSeconds) / (0.8 * limit));
 }
 

@@ -1,6 +1,15 @@
 import type { Clock } from '../platform/clock.ts';
 import type { StateTable } from '../platform/state-table.ts';
-import { type Bucket, closeBucket, isNews, learnLimit, newBucket, slotsWithin, takeSlot } from './bucket.ts';
+import {
+  type Bucket,
+  closeBucket,
+  isNews,
+  learnLimit,
+  newBucket,
+  slotMs,
+  slotsWithin,
+  takeSlot,
+} from './bucket.ts';
 import type { RateLimitHeaders } from './rate-limit-headers.ts';
 import type { RateLimitGroup } from './surfaces.ts';
 import { readItem, type VersionedItem, writeItem } from './versioned-item.ts';
@@ -24,6 +33,8 @@ export interface GateStatus {
   /** Slots that can be taken at once, and within the coming minute. */
   slotsNow: number;
   slotsThisMinute: number;
+  /** In what time one slot grows. */
+  secondsPerSlot: number;
   /** The end of the last penalty, when it is still running. */
   closedUntil?: Date;
 }
@@ -89,6 +100,7 @@ export function createGate(state: StateTable, clock: Clock): Gate {
         windowSeconds: bucket.windowSeconds,
         slotsNow: slotsWithin(bucket, at, 0),
         slotsThisMinute: slotsWithin(bucket, at, 60_000),
+        secondsPerSlot: slotMs(bucket) / 1000,
         ...(bucket.closedUntil > at ? { closedUntil: new Date(bucket.closedUntil) } : {}),
       };
     },

@@ -65,6 +65,7 @@ describe.each(['memory', 'DynamoDB protocol'])('the gate on a state table (%s)',
       windowSeconds: 60,
       slotsNow: 0,
       slotsThisMinute: 0,
+      secondsPerSlot: 7.5,
       closedUntil: new Date(clock.now().getTime() + 600_000),
     });
     clock.advance(600_000);

@@ -1,0 +1,158 @@
+import { errorCode } from '../../platform/errors.ts';
+import { logEvents } from '../../platform/log-events.ts';
+import type { CallLogSnapshot } from '../../ringcentral/schemas.ts';
+import { keepSnapshot } from '../call-log-step.ts';
+import { announceParked, moveOn, parkCall } from '../parking.ts';
+import { readSnapshot, type SnapshotFindings } from '../read-snapshot.ts';
+import type { NextStep, StoredSession } from '../step.ts';
+import { closeCall, ownMessagesMs } from './close-call.ts';
+import type { SweepDependencies } from './dependencies.ts';
+import { isWithin, spanOf, type Window } from './list-sessions.ts';
+import { endOf } from './parked-rows.ts';
+import { chunksOf, type SessionRow } from './session-rows.ts';
+
+/** A session of our own with what a list says of it. */
+export interface Listed {
+  row: SessionRow;
+  snapshot: CallLogSnapshot;
+}
+
+export interface Taken {
+  /** Snapshots that brought news and were stored. */
+  stored: number;
+  /** Sessions with work for the pump. */
+  parked: number;
+  /** Sessions that couldn't be stored. */
+  failed: number;
+  /** Whether time was enough for all. */
+  complete: boolean;
+}
+
+/** So many sessions are written at once, each with one request. */
+const atOnce = 8;
+/** When so many fail, it's not the sessions. */
+const maximumFailures = 10;
+/** Writing stops when less is left of the invocation. */
+const reserveMs = 10_000;
+
+/**
+ * Takes over what a list says of sessions that we know, where it is news: snapshot, recordings and voicemails. What
+ * is to be fetched then is parked, and the pump sends it as slots allow. One session's fault doesn't stop the others.
+ *
+ * @param covered the part of time that the list has told all of
+ * @throws errors of the state table; of the database when it isn't one session's fault
+ */
+export async function takeListed(
+  deps: SweepDependencies,
+  listed: readonly Listed[],
+  covered: Window,
+  deadline: Date,
+): Promise<Taken> {
+  const taken: Taken = { stored: 0, parked: 0, failed: 0, complete: true };
+  for (const some of chunksOf(listed, atOnce)) {
+    if (deadline.getTime() - deps.clock.now().getTime() < reserveMs) return { ...taken, complete: false };
+    await Promise.all(
+      some.map(async (one) => {
+        try {
+          const result = await takeOne(deps, one, covered, deadline);
+          if (result.stored) taken.stored += 1;
+          if (result.parked) taken.parked += 1;
+        } catch (error) {
+          taken.failed += 1;
+          deps.log.error(logEvents.sweepFailed, {
+            account_id: one.row.accountId,
+            telephony_session_id: one.row.telephonySessionId,
+            part: 'take_listed',
+            error_code: errorCode(error),
+          });
+          if (taken.failed >= maximumFailures) throw error;
+        }
+      }),
+    );
+  }
+  return taken;
+}
+
+async function takeOne(
+  deps: SweepDependencies,
+  { row, snapshot }: Listed,
+  covered: Window,
+  deadline: Date,
+): Promise<{ stored: boolean; parked: boolean }> {
+  const nothing = { stored: false, parked: false };
+  // A part of a session's records must not take the place of the whole.
+  if (!isWithin(covered, { startedAt: row.startedAt, endedAt: endOf(row) })) return nothing;
+  const now = deps.clock.now();
+  const findings = readSnapshot(snapshot, row.recordingStatus === 'expected');
+  const waiting = waitsForCallLog(row);
+  if (findings.inProgress) {
+    // Its later Disconnected, or a pass, comes back to it.
+    if (waiting) await deps.neon.run((db) => moveOn(db, row, waiting, 'done'), deadline);
+    return nothing;
+  }
+  await closeCall(deps, row, snapshot, deadline);
+  if (!waiting && !bringsNews(row, snapshot, findings, now)) return nothing;
+  const session = await keepSnapshot(deps, row, snapshot, deadline);
+  if (!session) return nothing;
+  return { stored: true, parked: await parkNext(deps, row, session, deadline) };
+}
+
+/** Recordings before voicemails: one message does both. Whether there is something to send. */
+async function parkNext(
+  deps: SweepDependencies,
+  row: SessionRow,
+  session: StoredSession,
+  deadline: Date,
+): Promise<boolean> {
+  const { neon, state, clock } = deps;
+  const now = clock.now();
+  const step = nextStepOf(session);
+  const waiting = waitsForCallLog(row);
+  if (waiting) {
+    const next = step ? { step, at: now } : 'done';
+    await neon.run((db) => moveOn(db, row, waiting, next), deadline);
+  } else if (step && !row.nextAttemptAt) {
+    await neon.run((db) => parkCall(db, row, { step, at: now }), deadline);
+    await announceParked(state, row.accountId, now);
+  }
+  return step !== undefined;
+}
+
+function nextStepOf({ recordings, voicemails }: StoredSession): NextStep | undefined {
+  const isOpen = ({
+    storedAt,
+    unavailableReason,
+  }: {
+    storedAt: Date | null;
+    unavailableReason: string | null;
+  }) => !storedAt && !unavailableReason;
+  if (recordings.some(isOpen)) return 'recording';
+  return voicemails.some(isOpen) ? 'voicemail' : undefined;
+}
+
+/** What `moveOn` has to know of a session that is parked for the call log. */
+function waitsForCallLog({
+  nextStep,
+  nextAttemptAt,
+}: SessionRow): { nextStep: NextStep; nextAttemptAt: Date } | undefined {
+  const waits = nextStep === 'call_log' || nextStep === 'extension_call_log';
+  return waits && nextAttemptAt ? { nextStep, nextAttemptAt } : undefined;
+}
+
+/** Whether a session's row learns something from the list. Most sessions of a list are known and settled. */
+function bringsNews(
+  row: SessionRow,
+  snapshot: CallLogSnapshot,
+  { recordings, voicemails, recordingStatus }: SnapshotFindings,
+  now: Date,
+): boolean {
+  if (row.callLogStatus === 'none' || row.callLogStatus === 'pending') {
+    const end = Math.max(spanOf(snapshot)?.endedAt.getTime() ?? 0, row.lastEventAt.getTime());
+    return now.getTime() - end >= ownMessagesMs;
+  }
+  if (row.callLogStatus === 'failed' || row.coverage === 'extension') return true;
+  if (recordings.some(({ recordingId }) => !row.recordingIds.includes(recordingId))) return true;
+  if (voicemails.some(({ messageId }) => !row.messageIds.includes(messageId))) return true;
+  const isUndecided = row.recordingStatus === 'pending' || row.recordingStatus === 'expected';
+  return isUndecided && recordingStatus !== 'pending' && recordingStatus !== 'available';
+}
