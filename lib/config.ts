@@ -91,6 +91,7 @@ const shared = {
   runbook: 'docs/runbook.md',
 } as const;
 
+/** The RingCentral account ids are made up: put your own here. */
 export const stages: readonly StageConfig[] = [
   {
     ...shared,

@@ -82,10 +82,16 @@ describe('cdk deploy against moto', () => {
     },
     {
       region: 'us-west-2',
-      queues: ['lead-processor-dlq', 'lead-processor-queue'],
-      functions: ['AlarmDispatcherFunction', 'LeadProcessorFunction'],
-      rules: ['LeadCreatedRule'],
-      tables: [],
+      queues: ['lead-processor-dlq', 'lead-processor-queue', 'transcribe-dlq', 'transcribe-queue'],
+      functions: [
+        'AlarmDispatcherFunction',
+        'CallSweepFunction',
+        'LeadProcessorFunction',
+        'TranscribeProcessorFunction',
+        'WebhookReceiverFunction',
+      ],
+      rules: ['CallSweepSchedule', 'LeadCreatedRule', 'TranscriptionRule'],
+      tables: ['CallyticsState'],
       dashboards: ['callytics'],
     },
   ])('$region: both stages side by side, and nothing else', async ({ region, ...names }) => {
@@ -106,14 +112,15 @@ describe.each(stages)('$stage, as moto has it', ({ stage, infix, retention, lead
   const west = `${infix}us-west-2`;
 
   it.each([
-    ['us-east-1', 'neon-write-dlq', 120, 7 * day, 'neon-write-final-dlq'],
-    ['us-west-2', 'lead-processor-queue', 300, 4 * day, 'lead-processor-dlq'],
-  ])('%s work queue %s', async (region, name, visibility, kept, deadLetters) => {
+    ['us-east-1', 'neon-write-dlq', 120, 7 * day, 'neon-write-final-dlq', 0],
+    ['us-west-2', 'lead-processor-queue', 300, 4 * day, 'lead-processor-dlq', 0],
+    ['us-west-2', 'transcribe-queue', 720, 14 * day, 'transcribe-dlq', 300],
+  ])('%s work queue %s', async (region, name, visibility, kept, deadLetters, delay) => {
     const { [`${name}-${infix}${region}`]: queue = {} } = await deployed(region).queues();
     expect(queue).toMatchObject({
       VisibilityTimeout: String(visibility),
       MessageRetentionPeriod: String(kept),
-      DelaySeconds: '0',
+      DelaySeconds: String(delay),
     });
     expect(JSON.parse(queue.RedrivePolicy ?? 'null')).toEqual({
       deadLetterTargetArn: arn('sqs', region, `${deadLetters}-${infix}${region}`),
@@ -125,6 +132,7 @@ describe.each(stages)('$stage, as moto has it', ({ stage, infix, retention, lead
     ['us-east-1', 'neon-write-final-dlq'],
     ['us-east-1', 'forwarding-dlq'],
     ['us-west-2', 'lead-processor-dlq'],
+    ['us-west-2', 'transcribe-dlq'],
   ])('%s dead-letter queue %s', async (region, name) => {
     const { [`${name}-${infix}${region}`]: queue = {} } = await deployed(region).queues();
     expect(queue.MessageRetentionPeriod).toBe(String(14 * day));
@@ -156,6 +164,7 @@ describe.each(stages)('$stage, as moto has it', ({ stage, infix, retention, lead
   it.each([
     ['us-east-1', 'NeonRetryProcessor', 'neon-write-dlq', 5, 2],
     ['us-west-2', 'LeadProcessorFunction', 'lead-processor-queue', 1, 10],
+    ['us-west-2', 'TranscribeProcessorFunction', 'transcribe-queue', 1, 5],
   ])('%s: %s works off %s', async (region, name, queue, batchSize, concurrency) => {
     const EventSourceArn = arn('sqs', region, `${queue}-${infix}${region}`);
     const mappings = await deployed(region).eventSourceMappings();
@@ -171,16 +180,30 @@ describe.each(stages)('$stage, as moto has it', ({ stage, infix, retention, lead
     ]);
   });
 
-  it('starts the poller every five minutes', async () => {
-    const { [`ImapPollerSchedule-${east}`]: rule } = await deployed('us-east-1').rules();
-    expect(rule).toMatchObject({ schedule: 'rate(5 minutes)', state: 'ENABLED' });
+  it.each([
+    ['us-east-1', 'ImapPollerSchedule', 'ImapPollerFunction', 'rate(5 minutes)'],
+    ['us-west-2', 'CallSweepSchedule', 'CallSweepFunction', 'rate(1 minute)'],
+  ])('%s: %s starts its function', async (region, name, lambda, schedule) => {
+    const { [`${name}-${infix}${region}`]: rule } = await deployed(region).rules();
+    expect(rule).toMatchObject({ schedule, state: 'ENABLED' });
     expect(rule?.targets).toMatchObject([
       {
-        Arn: arn('lambda', 'us-east-1', `function:ImapPollerFunction-${east}`),
+        Arn: arn('lambda', region, `function:${lambda}-${infix}${region}`),
         RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 },
       },
     ]);
     expect(rule?.targets).toHaveLength(1);
+  });
+
+  it('takes ended transcription jobs of its own into its queue', async () => {
+    const { [`TranscriptionRule-${west}`]: rule } = await deployed('us-west-2').rules();
+    expect(rule?.pattern).toMatchObject({ detail: { TranscriptionJobName: [{ prefix: `${stage}-` }] } });
+    expect(rule?.targets).toMatchObject([
+      {
+        Arn: arn('sqs', 'us-west-2', `transcribe-queue-${west}`),
+        DeadLetterConfig: { Arn: arn('sqs', 'us-west-2', `transcribe-dlq-${west}`) },
+      },
+    ]);
   });
 
   it('sends LeadCreated over: its own from us-east-1, and what its rule lets in to the queue', async () => {
@@ -228,12 +251,13 @@ describe.each(stages)('$stage, as moto has it', ({ stage, infix, retention, lead
   });
 
   it.each([
-    ['us-east-1', 'LeadTracking'],
-    ['us-west-2', 'Callytics'],
-  ])('%s: two log groups that keep for the stage`s days', async (region, stack) => {
+    ['us-east-1', 'LeadTracking', 2],
+    // One for each of five functions, one for the HTTP API.
+    ['us-west-2', 'Callytics', 6],
+  ])('%s: log groups that keep for the stage`s days', async (region, stack, count) => {
     const groups = await deployed(region).logGroups();
     const own = groups.filter(({ logGroupName }) => logGroupName.startsWith(`${stage}-${stack}-`));
-    expect(own.map(({ retentionInDays }) => retentionInDays)).toEqual([retention, retention]);
+    expect(own.map(({ retentionInDays }) => retentionInDays)).toEqual(Array(count).fill(retention));
   });
 
   it('has its dashboard, with nothing left to resolve', async () => {
@@ -243,10 +267,12 @@ describe.each(stages)('$stage, as moto has it', ({ stage, infix, retention, lead
   });
 });
 
-/** Last, since it takes the poller's schedules away. */
+/** Last, since it takes the schedules away. */
 describe('events in moto', () => {
   beforeAll(async () => {
-    if (moto) await deployed('us-east-1').removeSchedules();
+    if (!moto) return;
+    await deployed('us-east-1').removeSchedules();
+    await deployed('us-west-2').removeSchedules();
   });
 
   it.each(stages)('LeadCreated of $stage reaches each stage that wants it, once', async ({ stage }) => {
@@ -259,5 +285,33 @@ describe('events in moto', () => {
     );
     for (const [, body] of received) expect(JSON.parse(body)).toMatchObject({ detail: JSON.parse(Detail) });
     expect(await deployed('us-east-1').receiveAll()).toEqual([]);
+  });
+
+  it('each stage gets its own ended transcription jobs, once', async () => {
+    const { publish, queues } = deployed('us-west-2');
+    for (const { stage } of stages) {
+      const Detail = JSON.stringify({
+        TranscriptionJobName: `${stage}-rec-5512`,
+        TranscriptionJobStatus: 'COMPLETED',
+      });
+      await publish({ Source: 'aws.transcribe', DetailType: 'Transcribe Job State Change', Detail });
+    }
+    // They wait for the queue's delay.
+    const waiting = Object.entries(await queues())
+      .filter(([name]) => name.startsWith('transcribe-'))
+      .map(
+        ([name, { ApproximateNumberOfMessages: visible, ApproximateNumberOfMessagesDelayed: delayed }]) => [
+          name,
+          Number(visible) + Number(delayed),
+        ],
+      );
+    expect(Object.fromEntries(waiting)).toEqual(
+      Object.fromEntries(
+        stages.flatMap(({ infix }) => [
+          [`transcribe-queue-${infix}us-west-2`, 1],
+          [`transcribe-dlq-${infix}us-west-2`, 0],
+        ]),
+      ),
+    );
   });
 });

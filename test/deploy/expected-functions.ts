@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { motoAccount } from './moto.ts';
 
 interface ExpectedFunction {
@@ -7,7 +8,7 @@ interface ExpectedFunction {
   /** Seconds. */
   readonly timeout: number;
   /** Beside the variables that every function has. */
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -28,6 +29,20 @@ export function expectedFunctions(stage: string, infix: string): ExpectedFunctio
     STATE_TABLE_NAME: `LeadTrackingState-${east}`,
     NEON_WRITE_QUEUE_URL: queueUrl('us-east-1', `neon-write-dlq-${east}`),
     EVENT_BUS_NAME: 'default',
+  };
+  const calls = {
+    TRANSCRIBE_QUEUE_URL: queueUrl('us-west-2', `transcribe-queue-${west}`),
+    RINGCENTRAL_PARAMETER_PREFIX: `/callytics/ringcentral${suffix}`,
+  };
+  const callWork = {
+    ...neon,
+    ...stores,
+    ...calls,
+    STATE_TABLE_NAME: `CallyticsState-${west}`,
+    // Generated from stage, stack and logical id.
+    RECORDINGS_BUCKET_NAME: expect.stringMatching(new RegExp(`^${stage}-callytics-callsrecordings`)),
+    TRANSCRIBE_LANGUAGE: 'en-US',
+    TRANSCRIBE_REDACTION: 'on',
   };
   return [
     {
@@ -62,6 +77,33 @@ export function expectedFunctions(stage: string, infix: string): ExpectedFunctio
         DEFAULT_TIME_ZONE: 'America/New_York',
         QUIET_HOURS: '21:00-08:00',
         LEAD_PROCESSOR_QUEUE_URL: queueUrl('us-west-2', `lead-processor-queue-${west}`),
+      },
+    },
+    {
+      region: 'us-west-2',
+      name: `WebhookReceiverFunction-${west}`,
+      service: 'webhook-receiver',
+      timeout: 5,
+      environment: calls,
+    },
+    {
+      region: 'us-west-2',
+      name: `TranscribeProcessorFunction-${west}`,
+      service: 'transcribe-processor',
+      timeout: 120,
+      environment: callWork,
+    },
+    {
+      region: 'us-west-2',
+      name: `CallSweepFunction-${west}`,
+      service: 'call-sweep',
+      timeout: 110,
+      environment: {
+        ...callWork,
+        WEBHOOK_URL: expect.stringMatching(
+          /^https:\/\/\w+\.execute-api\.us-west-2\.amazonaws\.com\/ringcentral$/,
+        ),
+        RINGCENTRAL_ACCOUNT_IDS: stage === 'prod' ? '400131426008,400255317009' : '400131426008',
       },
     },
     {
