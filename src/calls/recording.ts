@@ -63,13 +63,14 @@ async function processOne(
   if (!hasTimeLeft(clock, deadline)) return { kind: 'park', step: 'recording', waitSeconds: 0 };
 
   const fields = mediaFields(media);
-  log.info(logEvents.recordingProcessingStarted, { ...fields, call_log_input: 'prefetched' });
   const { accountId, telephonySessionId } = media;
   const outcome = await storeAudio(deps, {
     key: keyWithoutEnding(media, call),
     surface: 'recording_content',
     deadline,
     open: (options) => deps.media.openRecording(row.contentUri, { accountId, telephonySessionId }, options),
+    onBegin: () =>
+      log.info(logEvents.recordingProcessingStarted, { ...fields, call_log_input: 'prefetched' }),
   });
   if (outcome.kind !== 'stored') return notStored(deps, { call, row }, outcome, deadline);
 
@@ -95,10 +96,12 @@ async function notStored(
   deadline: Date,
 ): Promise<StepResult> {
   const fields = mediaFields(recordingMedia(row));
-  const notFound = failure.kind === 'not_found';
-  deps.log.warn(logEvents.recordingNotStored, { ...fields, reason: reasonOf(failure) });
+  // That it waits is told by whoever parks it.
+  if (failure.kind !== 'no_slot') {
+    deps.log.warn(logEvents.recordingNotStored, { ...fields, reason: reasonOf(failure) });
+  }
   if (failure.kind === 'forbidden') return { kind: 'failed', reason: 'recording_forbidden' };
-  if (!notFound) return resultOfFailure(failure, 'recording');
+  if (failure.kind !== 'not_found') return resultOfFailure(failure, 'recording');
   if (!isOverdue(call, deps.clock.now())) {
     await deps.neon.run((db) => postponeRecording(db, call, 'content_not_found'), deadline);
     return done;

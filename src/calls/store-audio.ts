@@ -25,10 +25,9 @@ export interface MediaDependencies {
   meter: Meter;
 }
 
-/** Rows and transcription have to be written after a download. */
-const reserveMs = 5_000;
+/** After a download the upload has to end, the row to be written and the transcription to begin. */
+const reserveMs = 8_000;
 const shortestDownloadMs = 10_000;
-const longestDownloadMs = 90_000;
 /** RingCentral needs about as long as the call was to prepare a recording; this comes on top. */
 const graceMs = 15 * 60_000;
 
@@ -65,18 +64,25 @@ export async function storeAudio(
     surface,
     deadline,
     open,
+    onBegin,
   }: {
     key: string;
     surface: ApiSurface;
     deadline: Date;
     open: (options: { deadlineMs: number }) => Promise<Outcome<AudioContent>>;
+    /** Called unless there was no slot or no login, so that nothing was begun. */
+    onBegin?: () => void;
   },
 ): Promise<{ kind: 'stored'; audio: StoredAudio } | Failure> {
   const found = await findAudio(objects, key);
-  if (found) return { kind: 'stored', audio: found };
+  if (found) {
+    onBegin?.();
+    return { kind: 'stored', audio: found };
+  }
 
   const leftMs = deadline.getTime() - clock.now().getTime() - reserveMs;
-  const outcome = await open({ deadlineMs: Math.max(1, Math.min(leftMs, longestDownloadMs)) });
+  const outcome = await open({ deadlineMs: Math.max(1, leftMs) });
+  if (outcome.kind !== 'no_slot' && outcome.kind !== 'login_refused') onBegin?.();
   if (outcome.kind !== 'ok') return outcome;
   const { stream, format, contentType, bytes, channels } = outcome.value;
   try {

@@ -131,7 +131,7 @@ describe('a recording that is ready', () => {
 
   it('is parked rather than begun when no time is left', async () => {
     const { snapshot, session } = await afterCallLog(world, aCall());
-    const deadline = new Date(world.simulator.clock.now().getTime() + 14_000);
+    const deadline = new Date(world.simulator.clock.now().getTime() + 17_000);
     expect(await processRecording(world.deps, snapshot, session, deadline)).toEqual({
       kind: 'park',
       step: 'recording',
@@ -278,7 +278,7 @@ describe('a download that fails', () => {
       key: 'recordings/late',
       surface: 'recording_content',
       // All but 100 ms are kept back for what follows.
-      deadline: new Date(world.simulator.clock.now().getTime() + 5_100),
+      deadline: new Date(world.simulator.clock.now().getTime() + 8_100),
       open: (options) => world.deps.media.openRecording(uri, { accountId }, options),
     });
     expect(outcome).toMatchObject({ kind: 'retry', reason: 'timeout' });
@@ -290,6 +290,8 @@ describe('a download that fails', () => {
     const result = await run(stored);
     expect(result).toMatchObject({ kind: 'park', step: 'recording', group: 'heavy' });
     expect(world.surfaces()).toEqual([]);
+    expect(world.lines('ringcentral.recording_processing_started')).toEqual([]);
+    expect(world.lines('recording.not_stored')).toEqual([]);
   });
 
   it('keeps the message when the bucket is down', async () => {
