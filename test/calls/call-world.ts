@@ -3,8 +3,11 @@ import { type Simulator, type SimulatorOptions, startSimulator } from '../../loc
 import type { JournalEntry } from '../../local/ringcentral/surfaces.ts';
 import type { SimulatedCall, TelephonyEvent } from '../../local/ringcentral/world.ts';
 import { receiveWebhook } from '../../src/calls/receive-webhook.ts';
+import { runSweep } from '../../src/calls/sweep/sweep.ts';
+import { checkOpenTranscriptions } from '../../src/calls/transcription.ts';
 import type { Database } from '../../src/db/client.ts';
 import { retryTransient } from '../../src/db/retry.ts';
+import type { StageDatabase } from '../../src/db/stage-database.ts';
 import { createStoreDirectory } from '../../src/leads/store-directory.ts';
 import type { LogEvent } from '../../src/platform/log-events.ts';
 import type { Log, LogFields } from '../../src/platform/logger.ts';
@@ -31,6 +34,7 @@ const maximumConcurrency = 5;
 const invocationMs = 2_000;
 /** The function's time-out without what its handler keeps back. */
 const deadlineMs = 115_000;
+const minuteMs = 60_000;
 
 export interface WorldOptions
   extends Partial<Pick<SimulatorOptions, 'limits' | 'rateLimitHeaders' | 'tokenSeconds'>> {
@@ -38,6 +42,7 @@ export interface WorldOptions
   random?: () => number;
   /** Where an invocation dies, if it does; they are counted from 1. */
   crashAt?: (invocation: number) => CrashPoint | undefined;
+  crashSweepAt?: (sweep: number) => CrashPoint | undefined;
 }
 
 export interface WorldLine {
@@ -67,6 +72,7 @@ export class CallWorld {
   readonly capacities: { accountId: string; source: string; limit: number; remaining: number }[] = [];
   /** Calls to the outside that each invocation made. */
   readonly invocations: MortalProcess[] = [];
+  readonly sweeps: MortalProcess[] = [];
   readonly #options: WorldOptions;
   #inFlight = 0;
 
@@ -108,17 +114,19 @@ export class CallWorld {
   }
 
   /** What a container is made of; dies with `process`. */
-  container(process: MortalProcess): TranscribeProcessor {
+  container(process: MortalProcess) {
     const { clock, log, meter, database } = this;
     const accounts = simulatedAccounts(this.simulator.url);
     const state = process.wrap(this.state);
     const reportCapacity = (capacity: CallWorld['capacities'][number]) => this.capacities.push(capacity);
-    const { callLog, media } = createRingCentral({ accounts, state, clock, log, meter, reportCapacity });
+    const ringCentral = createRingCentral({ accounts, state, clock, log, meter, reportCapacity });
     const db = mortalDatabase(process, database.db);
     const patience = () => ({ deadline: new Date(Date.now() + 30_000) });
+    const neon: StageDatabase = { run: (work) => retryTransient(() => work(db), patience()) };
     return {
       stage: 'test',
-      neon: process.wrap({ run: (work) => retryTransient(() => work(db), patience()) }),
+      neon: process.wrap(neon),
+      accounts,
       stores: createStoreDirectory(async () => callStores, clock, log),
       state,
       queue: process.wrap({
@@ -127,13 +135,14 @@ export class CallWorld {
       }),
       objects: process.wrap(this.objects),
       transcriber: process.wrap(this.transcriber),
-      callLog: process.wrap(callLog),
-      media: process.wrap(media),
+      callLog: process.wrap(ringCentral.callLog),
+      media: process.wrap(ringCentral.media),
+      gate: ringCentral.gate,
       clock,
       log,
       meter,
       random: this.#options.random ?? (() => 0.5),
-    };
+    } satisfies TranscribeProcessor & Record<string, unknown>;
   }
 
   readonly log: Log = {
@@ -168,6 +177,31 @@ export class CallWorld {
     const container = this.container(process);
     const answer = await process.run(() => processMessages(container, { Records: [record] }, deadline));
     if (answer !== 'died' && answer.batchItemFailures.length === 0) this.queue.delete(record.messageId);
+  }
+
+  /** From the next full minute on, each minute. */
+  startSweep(): void {
+    const next = Math.floor(this.now() / minuteMs + 1) * minuteMs;
+    const sweep = async () => {
+      this.timetable.add(this.now() + minuteMs, sweep, { endless: true });
+      await this.#sweep();
+    };
+    this.timetable.add(next, sweep, { endless: true });
+  }
+
+  async #sweep(): Promise<void> {
+    const process = new MortalProcess(this.#options.crashSweepAt?.(this.sweeps.length + 1));
+    this.sweeps.push(process);
+    const container = this.container(process);
+    const deadline = new Date(this.now() + deadlineMs);
+    const deps = {
+      ...container,
+      subscriptions: activeSubscriptions,
+      webhookUrl,
+      checkTranscriptions: (accountId: string, until: Date) =>
+        checkOpenTranscriptions(container, { accountId, limit: 50 }, until),
+    };
+    await process.run(() => runSweep(deps, [riverside.accountId, lakeside.accountId], deadline));
   }
 
   /** What RingCentral was asked for, oldest first. */

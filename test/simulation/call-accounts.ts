@@ -1,5 +1,6 @@
 import type { SimulatedAccount } from '../../local/ringcentral/oauth.ts';
 import type { Accounts } from '../../src/ringcentral/account.ts';
+import type { Subscriptions } from '../../src/ringcentral/subscriptions.ts';
 import { riversideStore } from '../support/leads.ts';
 
 export const riverside: SimulatedAccount = {
@@ -41,3 +42,24 @@ export function simulatedAccounts(server: string): Accounts {
   };
   return { find, refresh: find };
 }
+
+export const webhookUrl = 'https://hooks.example/ringcentral';
+
+/** Every account's webhook is as it should be. */
+export const activeSubscriptions: Subscriptions = {
+  list: async (accountId) => ({
+    kind: 'ok',
+    value: [
+      {
+        id: `subscription-${accountId}`,
+        status: 'Active',
+        eventFilters: ['/restapi/v1.0/account/~/telephony/sessions'],
+        expirationTime: '2036-03-01T00:00:00.000Z',
+        deliveryMode: { transportType: 'WebHook', address: `${webhookUrl}/${accountId}` },
+      },
+    ],
+  }),
+  create: () => Promise.reject(new Error('no subscription is missing')),
+  renew: () => Promise.reject(new Error('no subscription runs out')),
+  remove: () => Promise.reject(new Error('no subscription is in the way')),
+};
