@@ -2,7 +2,8 @@ import type { CountryCode } from 'libphonenumber-js/max';
 import { contextOf, type Finding, firstAddress, readBody } from './read-body.ts';
 import { headerOf, readSource } from './read-source.ts';
 import { addressesOf } from './recipients.ts';
-import type { SourceMail } from './source-mail.ts';
+import { answerSigns } from './replies.ts';
+import type { SourceBody, SourceMail } from './source-mail.ts';
 
 export const nothingFound: Finding = {
   originalRecipients: [],
@@ -34,10 +35,17 @@ async function search(
   budget: Budget,
   depth: number,
 ): Promise<Finding> {
-  const context = contextOf(source.mail, country);
+  // A message that came as an attachment was passed on, whatever it answers itself.
+  const context = {
+    ...contextOf(source.mail, country),
+    ...(depth === 0 && { answers: answerSigns(source.mail) }),
+  };
   const bodies = source.bodies.slice(0, budget.bodies);
   budget.bodies -= bodies.length;
-  const own = bestOf(bodies.map((body) => readBody(body, context)));
+  const own = choose(
+    bodies,
+    bodies.map((body) => readBody(body, context)),
+  );
   for (const bytes of depth < maxDepth ? source.embedded : []) {
     if (budget.messages <= 0) break;
     budget.messages -= 1;
@@ -66,6 +74,19 @@ async function searchEmbedded(
     forwarded: finding.forwarded ?? { ...(from && { from }), ...(to && { to }), ...(date && { date }) },
     originalRecipients: [...finding.originalRecipients, ...recipients],
   };
+}
+
+/**
+ * Bodies show the same mail: what one of them shows as quoted, or as the sender's own words, is so in the other,
+ * where nothing may mark it. What is attached is no quotation.
+ */
+function choose(bodies: readonly SourceBody[], findings: readonly Finding[]): Finding | undefined {
+  const attached = findings.filter((_, index) => bodies[index]?.kind === 'attachment');
+  const answers = findings.filter(({ answer }) => answer !== undefined);
+  const own = answers.filter(({ answer }) => answer === 'own');
+  if (answers.length === 0) return bestOf(findings);
+  if (own.length > 0) return bestOf([...own, ...attached]);
+  return bestOf(attached.filter(({ reading }) => reading)) ?? answers[0];
 }
 
 /** A digest anywhere forbids to use the mail; else the body that tells most; plain text before HTML on a tie. */

@@ -1,6 +1,7 @@
 import EmailForwardParser, { type EmailForwardMailbox } from 'email-forward-parser';
 import { cutText } from './clean-text.ts';
 import { findAddress } from './fields/email.ts';
+import { forwardedMessage, replyPrefix } from './replies.ts';
 
 /** What a forward's header block says of the original, and what stands below it. */
 export interface ForwardedMail {
@@ -25,7 +26,6 @@ const maxLine = 400;
 const maxDepth = 4;
 const forwardPrefix =
   /^\s*(?:(?:\[[^\]]*\]|re|aw|ext|external)(?:\s*:)?\s*)*(?:fwd?|fw|wg|tr|rv|vs|vb|enc|i|pd|ilt|doorst)\s*:\s*(.*)$/is;
-const replyPrefix = /^\s*(?:\[[^\]]*\]\s*)*(?:re|aw|sv|antw|res)\s*:/i;
 const headerLine = /^[>\s]*\*?(from|sent|date|to|cc|subject|reply-to)\s*:\*?\s*(.*)$/i;
 const parser = new EmailForwardParser();
 
@@ -46,8 +46,9 @@ export function findForwards(lines: readonly string[], subject: string | undefin
 
 function readForward(lines: readonly string[], subject: string | undefined): ForwardedMail | undefined {
   const marked = forwardPrefix.exec(subject ?? '');
-  // A reply quotes the mail that it answers under the same kind of header block.
-  if (!marked && replyPrefix.test(subject ?? '')) return undefined;
+  // A reply quotes the mail that it answers under the same kind of header block, but calls it no forward.
+  if (!marked && replyPrefix.test(subject ?? '') && !lines.some((line) => forwardedMessage.test(line)))
+    return undefined;
   const prepared = prepare(lines);
   const direct = parse(prepared, marked ? `Fwd: ${marked[1]}` : null);
   if (direct) return direct;

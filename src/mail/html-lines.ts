@@ -31,10 +31,22 @@ const hiddenStyle = /display\s*:\s*none|visibility\s*:\s*hidden|mso-hide\s*:\s*a
  */
 export function htmlToLines(html: string): string[] {
   const source = protectAddresses(cutText(html, maxHtml));
-  const lines = new HtmlLines(true).read(source);
+  const lines = new HtmlLines(hidden).read(source);
   // A mail whose only content is hidden (a preview text, a broken style) is still better than none.
-  return lines.some((line) => line.trim() !== '') ? lines : new HtmlLines(false).read(source);
+  return lines.some((line) => line.trim() !== '') ? lines : new HtmlLines(() => false).read(source);
 }
+
+/** The same without what is displayed as quoted. */
+export function unquotedHtmlToLines(html: string): string[] {
+  const source = protectAddresses(cutText(html, maxHtml));
+  return new HtmlLines((name, attributes) => name === 'blockquote' || hidden(name, attributes)).read(source);
+}
+
+/** Whether an element is left out with all that stands in it. */
+type LeaveOut = (name: string, attributes: Record<string, string>) => boolean;
+
+const hidden: LeaveOut = (name, attributes) =>
+  name === 'head' || 'hidden' in attributes || hiddenStyle.test(attributes.style ?? '');
 
 /** `Ana <ana@x.example>` unescaped would be read as a tag and lost. */
 function protectAddresses(html: string): string {
@@ -42,7 +54,7 @@ function protectAddresses(html: string): string {
 }
 
 class HtmlLines {
-  readonly #skipHidden: boolean;
+  readonly #leaveOut: LeaveOut;
   /** One list of lines a table cell that is open, the document's own at the bottom. */
   readonly #sinks: string[][] = [[]];
   readonly #rows: string[][][] = [];
@@ -58,8 +70,8 @@ class HtmlLines {
   #preformatted = 0;
   readonly #links: { href: string; start: number }[] = [];
 
-  constructor(skipHidden: boolean) {
-    this.#skipHidden = skipHidden;
+  constructor(leaveOut: LeaveOut) {
+    this.#leaveOut = leaveOut;
   }
 
   read(html: string): string[] {
@@ -78,7 +90,7 @@ class HtmlLines {
 
   #open(name: string, attributes: Record<string, string>): void {
     this.#depth += 1;
-    if (this.#skipDepth > 0 || this.#isHidden(name, attributes)) {
+    if (this.#skipDepth > 0 || neverShown.has(name) || this.#leaveOut(name, attributes)) {
       this.#skipDepth += 1;
       return;
     }
@@ -91,12 +103,6 @@ class HtmlLines {
     if (name === 'pre') this.#preformatted += 1;
     if (boldTags.has(name) && (this.#boldDepth > 0 || this.#line.trim() === '')) this.#boldDepth += 1;
     if (name === 'a') this.#links.push({ href: attributes.href ?? '', start: this.#line.length });
-  }
-
-  #isHidden(name: string, attributes: Record<string, string>): boolean {
-    if (neverShown.has(name)) return true;
-    if (!this.#skipHidden) return false;
-    return name === 'head' || 'hidden' in attributes || hiddenStyle.test(attributes.style ?? '');
   }
 
   /** Rows and cells alternate: each open row but the innermost has one open cell. */

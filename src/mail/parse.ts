@@ -40,7 +40,10 @@ function judge(source: Buffer, mail: SourceMail, finding: Finding): ParsedMail {
     partTypes: mail.partTypes,
   });
   if (automatic) return { ...parsed, outcome: 'skipped', reason: automatic, fields: {} };
-  const { reading } = finding;
+  const { reading, answer } = finding;
+  if (answer === 'quoted' && !isCancellation([], finding.opening)) {
+    return { ...parsed, outcome: 'quarantined', reason: 'quoted_only' };
+  }
   if (reading?.kind === 'digest') return { ...parsed, outcome: 'quarantined', reason: 'digest' };
   if (
     mail.cancelsEvent ||

@@ -10,6 +10,7 @@ export const mailReasons = [
   'no_text',
   'tnef_only',
   'digest',
+  'quoted_only',
   'unparsed',
   'no_contact',
   'too_many_parts',

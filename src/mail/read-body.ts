@@ -8,8 +8,9 @@ import { formats } from './formats/index.ts';
 import { type ForwardedMail, findForwards } from './forwards.ts';
 import type { ForwardedOriginal, LeadFields } from './parsed-mail.ts';
 import { addressesOf, ownAddresses, readRecipients } from './recipients.ts';
+import { type AnswerSigns, ownWords } from './replies.ts';
 import type { SourceBody } from './source-mail.ts';
-import { bodyToLines } from './text-lines.ts';
+import { bodyToLines, unquotedLines } from './text-lines.ts';
 
 /** What one body of a mail holds. */
 export interface Finding {
@@ -26,6 +27,8 @@ export interface Finding {
   opening: string[];
   /** Subject or opening announce a list of people. */
   severalPeople: boolean;
+  /** Of a reply that quotes: whether its own words hold a form, or only the mail that it answers. */
+  answer?: 'own' | 'quoted';
 }
 
 /** Who sent a mail, and who asks for the answer; empty strings for what is not there. */
@@ -36,7 +39,7 @@ interface Senders extends Pick<LeadMail, 'from' | 'fromName' | 'replyTo'> {
 }
 
 /** What a format may know of the mail around its body. */
-export type MailContext = Senders & Pick<LeadMail, 'subject' | 'country'>;
+export type MailContext = Senders & Pick<LeadMail, 'subject' | 'country'> & { answers?: AnswerSigns };
 
 export function contextOf(mail: Mail, country: LeadMail['country']): MailContext {
   return { subject: cutText(cleanLine(mail.subject ?? ''), 1000), country, ...sendersOf(mail) };
@@ -57,17 +60,53 @@ export function sendersOf(mail: Mail): Senders {
   };
 }
 
-/** Reads one body: its original if it is a forward, by the first format that knows the layout. */
+/** Reads one body: its original if it is a forward, its own words if it is a reply. */
 export function readBody(body: SourceBody, context: MailContext): Finding {
   const { kind, lines } = bodyToLines(body);
+  const whole = readLines({ kind, lines, markup: body.text }, context);
+  const own = whole.reading && wordsOfAnswer(body, lines, context, whole);
+  return own ? answerOf(whole, readLines({ kind, lines: own, markup: own.join('\n') }, context)) : whole;
+}
+
+/** A reply's own words. Without any, all signs together must say that it is a reply and not a mail sent on. */
+function wordsOfAnswer(
+  body: SourceBody,
+  lines: readonly string[],
+  { answers }: MailContext,
+  { forwarded }: Finding,
+): string[] | undefined {
+  if (!answers || body.kind === 'attachment') return undefined;
+  const { bySubject, byHeaders } = answers;
+  if (!bySubject && (!byHeaders || forwarded)) return undefined;
+  const own = ownWords(lines, unquotedLines(body));
+  return (bySubject && byHeaders) || own?.some((line) => line.trim() !== '') ? own : undefined;
+}
+
+/** Its own words are a form if they say how to reach somebody, and who, unless nobody is named anywhere. */
+function answerOf(whole: Finding, own: Finding): Finding {
+  if (own.reading?.kind === 'digest') return { ...own, answer: 'own' };
+  const { phone, email } = own.reading?.fields ?? {};
+  const isForm = (phone ?? email) !== undefined && (isNamed(own) || !isNamed(whole));
+  return isForm
+    ? { ...own, text: whole.text, answer: 'own' }
+    : { ...whole, opening: own.opening, answer: 'quoted' };
+}
+
+function isNamed({ reading }: Finding): boolean {
+  if (reading?.kind !== 'lead') return reading !== undefined;
+  return reading.fields.firstName !== undefined || reading.fields.lastName !== undefined;
+}
+
+/** Reads lines by the first format that knows the layout. */
+function readLines(body: Pick<LeadMail, 'kind' | 'lines' | 'markup'>, context: MailContext): Finding {
+  const { lines } = body;
   const forwards = findForwards(lines, context.subject);
   const original = forwards.at(-1);
   const { country, subject, from, fromName } = { ...context, ...(original && senderOf(original)) };
   const mail: LeadMail = {
-    ...{ kind, subject, from, fromName, country },
+    ...{ ...body, subject, from, fromName, country },
     replyTo: original ? '' : context.replyTo,
     lines: original?.lines ?? lines,
-    markup: body.text,
   };
   const opening = openingOf(mail.lines);
   const severalPeople = announcesSeveral([subject, ...opening], mail.lines);

@@ -8,6 +8,7 @@ const sentences: Record<MailReason, string> = {
   no_text: 'no readable text in it (a picture, or nothing)',
   tnef_only: "only an Outlook winmail.dat, which isn't read",
   digest: 'several people in one mail',
+  quoted_only: 'a reply whose only form is in the mail that it quotes',
   unparsed: 'no format of src/mail/formats knows this layout',
   no_contact: 'neither a valid phone number nor an e-mail address of the person',
   too_many_parts: 'too many MIME parts or headers',
