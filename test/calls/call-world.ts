@@ -14,11 +14,13 @@ import type { Log, LogFields } from '../../src/platform/logger.ts';
 import { createRingCentral } from '../../src/ringcentral/ringcentral.ts';
 import { processMessages, type TranscribeProcessor } from '../../src/transcribe-processor.ts';
 import {
+  activeSubscriptions,
   callStores,
   lakeside,
   riverside,
   simulatedAccounts,
   webhookSecret,
+  webhookUrl,
 } from '../simulation/call-accounts.ts';
 import { MemoryObjects, MemoryTranscriber } from '../simulation/call-ports.ts';
 import { CallQueue } from '../simulation/call-queue.ts';
