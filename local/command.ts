@@ -56,7 +56,7 @@ async function runLocally(options: RunOptions, password: string): Promise<number
   say(options, `Starting stage ${options.stage} ...`);
   const launched = launch(options.stage);
   const { startRun } = await import('./run.ts');
-  const run = await startRun(launched, options.stores, journal, options.callFiles);
+  const run = await startRun(launched, options.stores, journal, { callFiles: options.callFiles });
   try {
     const work = options.once
       ? runOnce(options, run, journal, password)

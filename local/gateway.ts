@@ -80,7 +80,7 @@ export async function startGateway(journal: Journal): Promise<Gateway> {
       },
       { identity: role.statements, resource: resourcePolicy },
     );
-    if (decision === 'allowed') journal.allow({ role: role.arn, action, resource });
+    if (decision === 'allowed') journal.allow({ role: role.arn, action, resource, context });
     return decision;
   }
 

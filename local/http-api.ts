@@ -2,25 +2,52 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import type { HttpApiPlan, RoutePlan } from './assembly/http-apis.ts';
 import { arnMatches } from './assembly/iam.ts';
 import type { PermissionPlan } from './assembly/rules.ts';
 import { localAccount } from './assembly/template.ts';
+import { eventOf } from './http-api-event.ts';
 import type { Journal } from './journal.ts';
 import type { LocalFunction } from './runtime/function.ts';
 
-/** The address of a stage's HTTP API on this machine; it serves once it has been told what. */
-export interface HttpApiServer {
+/** HTTP APIs on this machine, each at an address of its own; they serve once they have been told what. */
+export interface HttpApis {
   /** `http://127.0.0.1:…`, instead of `https://{id}.execute-api.{region}.amazonaws.com`. */
-  origin: string;
-  serve(api: HttpApiPlan, served: Served): void;
+  origin(apiId: string): string;
+  serve(apis: readonly HttpApiPlan[], served: Served): void;
   close(): Promise<void>;
 }
 
 interface Served {
   permissions: readonly PermissionPlan[];
   functionNamed(name: string): LocalFunction;
+}
+
+/** @param names of the APIs, which are their ids */
+export async function startHttpApis(names: readonly string[], journal: Journal): Promise<HttpApis> {
+  const started = await Promise.all(names.map(async (name) => [name, await startHttpApi(journal)] as const));
+  const servers = new Map(started);
+  const find = (name: string) => {
+    const server = servers.get(name);
+    if (!server) throw new Error(`no HTTP API ${name}`);
+    return server;
+  };
+  return {
+    origin: (name) => find(name).origin,
+    serve(apis, served) {
+      for (const api of apis) find(api.id).serve(api, served);
+    },
+    async close() {
+      await Promise.all([...servers.values()].map((server) => server.close()));
+    },
+  };
+}
+
+interface HttpApiServer {
+  origin: string;
+  serve(api: HttpApiPlan, served: Served): void;
+  close(): Promise<void>;
 }
 
 /** Of an HTTP API's request (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html). */
@@ -32,7 +59,7 @@ interface Route extends RoutePlan {
 }
 
 /** API Gateway's HTTP API with Lambda integrations of payload format 2.0. */
-export async function startHttpApi(journal: Journal): Promise<HttpApiServer> {
+async function startHttpApi(journal: Journal): Promise<HttpApiServer> {
   let origin = '';
   let api: HttpApiPlan | undefined;
   let served: Served | undefined;
@@ -144,76 +171,6 @@ function mayInvoke(
       principal === 'apigateway.amazonaws.com' &&
       (sourceArn === undefined || arnMatches(sourceArn, source)),
   );
-}
-
-interface Matched {
-  api: HttpApiPlan;
-  routeKey: string;
-  pathParameters: Record<string, string>;
-  body: Buffer;
-}
-
-/** https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html */
-function eventOf(
-  request: IncomingMessage,
-  url: URL,
-  { api, routeKey, pathParameters, body }: Matched,
-): APIGatewayProxyEventV2 {
-  const now = new Date();
-  const { method = 'GET', httpVersion, headers } = request;
-  const domainName = `${api.id}.execute-api.${api.region}.amazonaws.com`;
-  const isText = isTextual(headers['content-type']);
-  const query = [...new Set(url.searchParams.keys())].map((name) => [
-    name,
-    url.searchParams.getAll(name).join(','),
-  ]);
-  return {
-    version: '2.0',
-    routeKey,
-    rawPath: url.pathname,
-    rawQueryString: url.search.slice(1),
-    headers: headersOf(request, domainName),
-    ...(query.length > 0 ? { queryStringParameters: Object.fromEntries(query) } : {}),
-    ...(Object.keys(pathParameters).length > 0 ? { pathParameters } : {}),
-    requestContext: {
-      accountId: localAccount,
-      apiId: api.id,
-      domainName,
-      domainPrefix: api.id,
-      http: {
-        method,
-        path: url.pathname,
-        protocol: `HTTP/${httpVersion}`,
-        sourceIp: request.socket.remoteAddress ?? '',
-        userAgent: headers['user-agent'] ?? '',
-      },
-      requestId: randomUUID(),
-      routeKey,
-      stage: '$default',
-      time: now.toISOString(),
-      timeEpoch: now.getTime(),
-    },
-    ...(body.length > 0 ? { body: body.toString(isText ? 'utf8' : 'base64') } : {}),
-    isBase64Encoded: body.length > 0 && !isText,
-  };
-}
-
-function isTextual(contentType = ''): boolean {
-  return /^(text\/|application\/(json|javascript|xml|[\w.-]+\+(json|xml)))/i.test(contentType);
-}
-
-/** Names in lower case; several values of one are joined. */
-function headersOf({ headers, socket }: IncomingMessage, domainName: string): Record<string, string> {
-  const own = Object.entries(headers).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, Array.isArray(value) ? value.join(',') : value]],
-  );
-  return {
-    ...Object.fromEntries(own),
-    host: domainName,
-    'x-forwarded-for': socket.remoteAddress ?? '',
-    'x-forwarded-port': '443',
-    'x-forwarded-proto': 'https',
-  };
 }
 
 async function inTime<T>(invocation: Promise<T>): Promise<T | undefined> {

@@ -32,6 +32,8 @@ export interface AllowedCall {
   action: string;
   /** ARN, or `*` where the action has none. */
   resource: string;
+  /** Condition keys of the call, as `transcribe:OutputBucketName`. */
+  context: Record<string, string[]>;
 }
 
 /** Everything that the run has seen happen: log lines, failures, calls, how busy it is. */

@@ -35,19 +35,24 @@ export interface Run {
 }
 
 /** A minute of a queue's delay is a second here: nobody wants to watch a run for five minutes (ADR 19). */
-export const delayScale = 1 / 60;
+const sixtieth = 1 / 60;
+
+interface RunSettings {
+  /** Their accounts have parameters, besides the stage's own. */
+  callFiles?: readonly CallFile[];
+  /** What SQS's delays are multiplied with. */
+  delayScale?: number;
+}
 
 /**
  * Deploys the launched stage with databases, mailbox, RingCentral and stores around it. Whatever was started is
  * stopped again when a later part fails.
- *
- * @param callFiles their accounts have parameters, besides the stage's own
  */
 export async function startRun(
   launched: Launch,
   stores: readonly Store[],
   journal: Journal,
-  callFiles: readonly CallFile[] = [],
+  { callFiles = [], delayScale = sixtieth }: RunSettings = {},
 ): Promise<Run> {
   const cleanups: (() => Promise<void>)[] = [launched.undo];
   const close = async () => {
@@ -100,11 +105,11 @@ function assemble({ stage, mailbox, databases, telephony, directory, stores, jou
     async play(files) {
       const calls = files.flatMap((file) => file.calls);
       const notifications = files.flatMap((file) => file.notifications);
-      await telephony.play(stage.webOrigin, calls, notifications);
+      await telephony.play(webhookOrigin(stage), calls, notifications);
     },
     async playSamples() {
       const calls = sampleCalls(telephony.watched(), stores, new Date());
-      await telephony.play(stage.webOrigin, calls, notificationsOf(calls));
+      await telephony.play(webhookOrigin(stage), calls, notificationsOf(calls));
     },
     work: {
       unseen: () => mailbox.unseen(),
@@ -113,6 +118,12 @@ function assemble({ stage, mailbox, databases, telephony, directory, stores, jou
     },
     snapshot: () => takeSnapshot({ databases, stage, mailbox, journal, fed }),
   };
+}
+
+/** A stage has one HTTP API. */
+function webhookOrigin({ webOrigins }: LocalStage): string {
+  const [origin = ''] = webOrigins.values();
+  return origin;
 }
 
 /** The schedule of the call sweep. */

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FunctionPlan } from './assembly/functions.ts';
+import { httpApiNames } from './assembly/http-apis.ts';
 import type { RolePlan } from './assembly/roles.ts';
 import { planStage, type StagePlan } from './assembly/stage-plan.ts';
 import type { TablePlan } from './assembly/tables.ts';
@@ -9,7 +10,7 @@ import { createEvents } from './event-bus/events-service.ts';
 import { busTarget, deadLetterQueue, functionTarget, queueTarget } from './event-bus/targets.ts';
 import { checkMapping, type EventSource, startEventSource } from './event-sources.ts';
 import { type Gateway, startGateway } from './gateway.ts';
-import { type HttpApiServer, startHttpApi } from './http-api.ts';
+import { type HttpApis, startHttpApis } from './http-api.ts';
 import type { Journal } from './journal.ts';
 import { createFunction, type LocalFunction } from './runtime/function.ts';
 import { createSchedules, type Schedules } from './schedules.ts';
@@ -41,8 +42,8 @@ export interface StageOptions {
 export interface LocalStage {
   /** Of the AWS endpoint. */
   origin: string;
-  /** Of the HTTP API: webhooks are posted to `{webOrigin}/ringcentral/{accountId}`. */
-  webOrigin: string;
+  /** Of the HTTP APIs, by their names: webhooks are posted to `{origin}/ringcentral/{accountId}`. */
+  webOrigins: ReadonlyMap<string, string>;
   plan: StagePlan;
   queues: Queues;
   buckets: Buckets;
@@ -69,7 +70,10 @@ export async function startStage(
   journal: Journal,
   options: StageOptions = {},
 ): Promise<LocalStage> {
-  const [gateway, web] = await Promise.all([startGateway(journal), startHttpApi(journal)]);
+  const [gateway, web] = await Promise.all([
+    startGateway(journal),
+    startHttpApis(stacks.flatMap(httpApiNames), journal),
+  ]);
   try {
     return await deploy({ gateway, web }, stacks, outside, journal, options);
   } catch (error) {
@@ -79,7 +83,7 @@ export async function startStage(
 }
 
 async function deploy(
-  { gateway, web }: { gateway: Gateway; web: HttpApiServer },
+  { gateway, web }: { gateway: Gateway; web: HttpApis },
   stacks: readonly StackTemplate[],
   outside: Outside,
   journal: Journal,
@@ -127,13 +131,14 @@ async function deploy(
     options.transcribe,
   );
   gateway.serve(callers, { sqs, s3, dynamodb, ssm, events: createEvents(buses), transcribe });
-  serveWeb(web, plan, functions);
+  const { permissions, httpApis } = plan;
+  web.serve(httpApis, { permissions, functionNamed: (name) => functionNamed(functions, name) });
 
   const schedules = createSchedules(plan.rules, buses);
   let sources: EventSource[] = [];
   const stage: LocalStage = {
     origin: gateway.origin,
-    webOrigin: web.origin,
+    webOrigins: new Map(httpApis.map(({ id }) => [id, web.origin(id)])),
     plan,
     queues,
     buckets,
@@ -166,14 +171,6 @@ async function deploy(
     throw error;
   }
   return stage;
-}
-
-/** Templates know the one address of the one HTTP API that a stage has. */
-function serveWeb(web: HttpApiServer, plan: StagePlan, functions: ReadonlyMap<string, LocalFunction>): void {
-  const [api, another] = plan.httpApis;
-  if (another) throw new Error(`more than one HTTP API is not known here: ${another.id}`);
-  if (!api) return;
-  web.serve(api, { permissions: plan.permissions, functionNamed: (name) => functionNamed(functions, name) });
 }
 
 const operatorKey = 'AKIALOCALOPERATOR000';

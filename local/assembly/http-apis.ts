@@ -61,6 +61,13 @@ const stageSchema = z.strictObject({
   Tags: ignored,
 });
 
+/** They are the ids too, and known before anything is resolved: each has its address before a template uses it. */
+export function httpApiNames({ resources }: StackTemplate): string[] {
+  return Object.values(resources).flatMap(({ Type, Properties }) =>
+    Type === 'AWS::ApiGatewayV2::Api' ? [String(Properties?.Name)] : [],
+  );
+}
+
 /** The HTTP APIs of a stack; every route leads to a function. */
 export function planHttpApis(stack: StackTemplate, surroundings: Surroundings): HttpApiPlan[] {
   const all = <S extends z.ZodType>(type: string, schema: S) =>

@@ -13,8 +13,8 @@ export class TemplateError extends Error {
 export interface Surroundings {
   /** Origin of the local AWS endpoint, such as `http://127.0.0.1:4566`: queue URLs start with it. */
   origin: string;
-  /** Origin of the stage's HTTP API, wherever a template builds the address that it would have in AWS. */
-  webOrigin: string;
+  /** Origin of an HTTP API, by its id: wherever a template builds the address that it would have in AWS. */
+  webOrigin(apiId: string): string;
 }
 
 /** `AWS::NoValue`: the property is left out. */
@@ -178,7 +178,10 @@ function withLocalAddress(built: string, { stack, surroundings }: Scope): string
   const ids = Object.entries(stack.resources).flatMap(([id, { Type }]) =>
     Type === 'AWS::ApiGatewayV2::Api' ? [physicalResourceOf(id, stack, surroundings, id).name] : [],
   );
-  return ids.reduce((url, id) => url.replaceAll(apiAddress(id, stack.region), surroundings.webOrigin), built);
+  return ids.reduce(
+    (url, id) => url.replaceAll(apiAddress(id, stack.region), surroundings.webOrigin(id)),
+    built,
+  );
 }
 
 function list(argument: Json, scope: Scope, path: string): [Json, Json, ...Json[]] {

@@ -15,8 +15,8 @@ interface Place {
   region: string;
   /** Origin of the local AWS endpoint: queue URLs start with it. */
   origin: string;
-  /** Origin of the stage's HTTP API. */
-  webOrigin: string;
+  /** Origin of an HTTP API, by its id. */
+  webOrigin(apiId: string): string;
 }
 
 interface ResourceType {
@@ -100,7 +100,10 @@ const resourceTypes: Record<string, ResourceType> = {
   'AWS::ApiGatewayV2::Api': {
     // The id is part of a host name, as in AWS, where it has no relation to the name.
     nameProperty: 'Name',
-    describe: (name, { webOrigin }) => ({ ref: name, attributes: { ApiId: name, ApiEndpoint: webOrigin } }),
+    describe: (name, { webOrigin }) => ({
+      ref: name,
+      attributes: { ApiId: name, ApiEndpoint: webOrigin(name) },
+    }),
   },
   'AWS::ApiGatewayV2::Integration': apiPart,
   'AWS::ApiGatewayV2::Route': apiPart,

@@ -66,6 +66,8 @@ function addApi(
   change(calls);
 }
 
+const originOf = ({ webOrigins }: LocalStage) => webOrigins.get('webhooks') ?? '';
+
 let stage: LocalStage;
 let journal: Journal;
 beforeAll(async () => {
@@ -77,7 +79,7 @@ const post = (
   path: string,
   body: string | Uint8Array<ArrayBuffer>,
   headers: Record<string, string> = { 'content-type': 'application/json' },
-) => fetch(`${stage.webOrigin}${path}`, { method: 'POST', body, headers });
+) => fetch(`${originOf(stage)}${path}`, { method: 'POST', body, headers });
 
 describe('the HTTP API in front of a function', { timeout: 30_000 }, () => {
   it('a request becomes an event of payload format 2.0', async () => {
@@ -119,7 +121,7 @@ describe('the HTTP API in front of a function', { timeout: 30_000 }, () => {
       ['POST', '/ringcentral/'],
       ['POST', '/'],
     ]) {
-      const answer = await fetch(`${stage.webOrigin}${path}`, { method: method ?? '' });
+      const answer = await fetch(`${originOf(stage)}${path}`, { method: method ?? '' });
       expect([answer.status, await answer.text()]).toEqual([404, '{"message":"Not Found"}']);
     }
   });
@@ -139,7 +141,7 @@ describe('the HTTP API in front of a function', { timeout: 30_000 }, () => {
 
   it('the address that the template builds is the one on this machine', () => {
     const { environment } = stage.functions.get('Calls-Receiver')?.plan ?? {};
-    expect(environment).toEqual({ WEBHOOK_URL: `${stage.webOrigin}/ringcentral`, ENDPOINT: stage.webOrigin });
+    expect(environment).toEqual({ WEBHOOK_URL: `${originOf(stage)}/ringcentral`, ENDPOINT: originOf(stage) });
   });
 });
 
@@ -155,7 +157,7 @@ describe('an API that is made otherwise', { timeout: 30_000 }, () => {
     );
     const statuses: number[] = [];
     for (let sent = 0; sent < 3; sent += 1) {
-      statuses.push((await fetch(`${throttled.webOrigin}/ringcentral/1`, { method: 'POST' })).status);
+      statuses.push((await fetch(`${originOf(throttled)}/ringcentral/1`, { method: 'POST' })).status);
     }
     expect(statuses).toEqual([200, 200, 429]);
     await throttled.close();
@@ -165,7 +167,7 @@ describe('an API that is made otherwise', { timeout: 30_000 }, () => {
     const { stage: denied, journal: seen } = await deploy((templates) =>
       addApi(templates, (calls) => delete calls.Permission),
     );
-    expect((await fetch(`${denied.webOrigin}/ringcentral/1`, { method: 'POST' })).status).toBe(500);
+    expect((await fetch(`${originOf(denied)}/ringcentral/1`, { method: 'POST' })).status).toBe(500);
     expect(seen.errors).toEqual([
       expect.objectContaining({ kind: 'access_denied', where: 'Calls-Receiver' }),
     ]);

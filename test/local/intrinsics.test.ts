@@ -27,7 +27,7 @@ const at = (value: Json) =>
   resolve(
     value,
     stack,
-    { origin: 'http://127.0.0.1:4566', webOrigin: 'http://127.0.0.1:8080' },
+    { origin: 'http://127.0.0.1:4566', webOrigin: () => 'http://127.0.0.1:8080' },
     'LeadTracking/Fn',
   );
 
