@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { buildTranscript } from '../../local/transcribe/transcript.ts';
 import { readTranscript } from '../../src/calls/transcript.ts';
 
 type Label = { channel_label?: string; speaker_label?: string };
@@ -119,6 +120,34 @@ describe('a mono recording', () => {
         { role: 'unknown', speaker: 'spk_1', startMs: 4000, endMs: 4500, text: 'Later' },
       ],
     });
+  });
+});
+
+describe('what the local Transcribe writes', () => {
+  const speech = [
+    { speaker: 0, text: 'Good afternoon, front desk speaking.' },
+    { speaker: 1, text: 'Hello, this is {NAME:Ana Lopez}.' },
+  ] as const;
+
+  it.each([
+    [2, { ChannelIdentification: true }, 'channel', ['contact', 'agent'], ['ch_0', 'ch_1']],
+    [
+      1,
+      { ShowSpeakerLabels: true, MaxSpeakerLabels: 4 },
+      'speaker_label',
+      ['unknown', 'unknown'],
+      ['spk_0', 'spk_1'],
+    ],
+  ] as const)('with %i channels is read', (channels, Settings, speakerBasis, roles, speakers) => {
+    const request = { TranscriptionJobName: 'prod-rec-5512', Settings };
+    const json = JSON.stringify(buildTranscript(request, speech, { channels, redacted: true }));
+    const transcript = readTranscript(json, ['contact', 'agent']);
+    expect(transcript).toMatchObject({
+      speakerBasis,
+      text: 'Good afternoon, front desk speaking.\nHello, this is [PII].',
+    });
+    expect(transcript?.segments.map(({ role }) => role)).toEqual(roles);
+    expect(transcript?.segments.map(({ speaker }) => speaker)).toEqual(speakers);
   });
 });
 

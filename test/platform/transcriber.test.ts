@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { TranscribeClient } from '@aws-sdk/client-transcribe';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readStartRequest } from '../../local/transcribe/request.ts';
 import { createTranscriber, parseTranscriberSettings } from '../../src/platform/transcriber.ts';
 
 /** What is sent, as the service would read it, and what it answers: the JSON of AWS's API reference. */
@@ -54,6 +55,7 @@ describe('start', () => {
   it('asks for a stereo recording`s channels, redacted, into our bucket', async () => {
     answers = { StartTranscriptionJob: job({ TranscriptionJobStatus: 'IN_PROGRESS' }) };
     expect(await transcriber().start(request)).toBe('started');
+    expect(readStartRequest(calls[0]?.body)).not.toHaveProperty('problem');
     expect(calls).toEqual([
       {
         operation: 'StartTranscriptionJob',
@@ -80,6 +82,7 @@ describe('start', () => {
       Settings: { ShowSpeakerLabels: true, MaxSpeakerLabels: 4 },
     });
     expect(body).not.toHaveProperty('ContentRedaction');
+    expect(readStartRequest(body)).not.toHaveProperty('problem');
   });
 
   it.each([
