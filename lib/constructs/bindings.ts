@@ -66,23 +66,16 @@ export function scansTable(scope: IConstruct, table: { tableName: string; region
 }
 
 /** Single items of a table, by key. */
-export function usesItems(
-  table: Table,
-  operations: readonly ('Get' | 'Put' | 'Update' | 'Delete')[],
-): Binding {
+export function usesItems(table: Table, operations: readonly ('Get' | 'Update' | 'Delete')[]): Binding {
   const actions = operations.map((operation) => `dynamodb:${operation}Item`);
   return { value: table.tableName, allow: [{ actions, resources: [table.tableArn] }] };
 }
 
-/** As `usesItems`, but only of items whose key begins with one of the prefixes. */
-export function usesItemsBelow(
-  table: Table,
-  prefixes: readonly string[],
-  operations: Parameters<typeof usesItems>[1],
-): Binding {
+/** Reads and updates single items of a table, and only those whose key begins with one of the prefixes. */
+export function usesItemsBelow(table: Table, prefixes: readonly string[]): Binding {
   const leadingKeys = prefixes.map((prefix) => `${prefix}*`);
   const conditions = { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': leadingKeys } };
-  const { value, allow } = usesItems(table, operations);
+  const { value, allow } = usesItems(table, ['Get', 'Update']);
   return { value, allow: allow.map((permission) => ({ ...permission, conditions })) };
 }
 

@@ -72,7 +72,7 @@ export class CallProcessing extends Construct {
         memorySize: 512,
         environment: (own) => ({
           ...this.callEnvironment(),
-          STATE_TABLE_NAME: binding.usesItemsBelow(this.state, callItems, ['Get', 'Update']),
+          STATE_TABLE_NAME: binding.usesItemsBelow(this.state, callItems),
           // Its clones after a 429 go to its own queue: at most five, below Lambda's loop detection.
           TRANSCRIBE_QUEUE_URL: binding.together(binding.consumes(own), binding.sendsTo(own)),
           RECORDINGS_BUCKET_NAME: binding.together(
@@ -114,7 +114,7 @@ export class CallProcessing extends Construct {
       asynchronous: droppedWhenLate,
       environment: {
         ...this.callEnvironment(),
-        STATE_TABLE_NAME: binding.usesItemsBelow(this.state, sweepItems, ['Get', 'Update', 'Delete']),
+        STATE_TABLE_NAME: binding.usesItemsBelow(this.state, sweepItems),
         TRANSCRIBE_QUEUE_URL: binding.sendsTo(queue),
         // It ends or restarts the jobs whose end nobody told; sound it never stores.
         RECORDINGS_BUCKET_NAME: binding.together(
