@@ -2,11 +2,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { answeredCall, voicemailCall } from '../../local/ringcentral/sample-calls.ts';
 import { processRecording } from '../../src/calls/recording.ts';
 import { jobNameOf } from '../../src/calls/start-transcription.ts';
-import {
-  channelRoles,
-  checkOpenTranscriptions,
-  completeTranscription,
-} from '../../src/calls/transcription.ts';
+import { channelRoles, completeTranscription } from '../../src/calls/transcription.ts';
 import { processVoicemail } from '../../src/calls/voicemail.ts';
 import type { TranscriptionJob } from '../../src/platform/transcriber.ts';
 import { freshDatabase, type TestDatabase } from '../support/database.ts';
@@ -240,90 +236,6 @@ describe('an event that can`t be followed', () => {
     world.objects.objects.set(resultKey, { bytes: 4, metadata: {}, text: '<xml' });
     expect(await tell()).toEqual({ kind: 'failed', reason: 'transcript_unreadable' });
     expect(await recordings()).toMatchObject([{ transcription_status: 'started' }]);
-  });
-});
-
-describe('the sweep`s look at open jobs', () => {
-  const hours = (count: number) => world.simulator.clock.advance(count * 3600_000);
-  const check = () => checkOpenTranscriptions(world.deps, { accountId, limit: 10 }, world.deadline());
-
-  it('leaves those of the last two hours alone', async () => {
-    await startedCall();
-    ends(completed);
-    hours(1.99);
-    expect(await check()).toEqual({ checked: 0, unresolved: 0 });
-    expect(await transcripts()).toEqual([]);
-  });
-
-  it('finds the end that no event told', async () => {
-    await startedCall();
-    ends(completed);
-    hours(2.1);
-    expect(await check()).toEqual({ checked: 1, unresolved: 0 });
-    expect(await transcripts()).toHaveLength(1);
-    expect(await check()).toEqual({ checked: 0, unresolved: 0 });
-  });
-
-  it('starts what is gone again, which then has its two hours', async () => {
-    await startedCall();
-    world.transcriber.jobs.clear();
-    hours(30);
-    expect(await check()).toEqual({ checked: 1, unresolved: 0 });
-    expect(world.transcriber.requests).toHaveLength(2);
-    expect(await recordings()).toMatchObject([
-      { transcription_status: 'started', transcription_started_at: world.simulator.clock.now() },
-    ]);
-    expect(await check()).toEqual({ checked: 0, unresolved: 0 });
-  });
-
-  it('gives up what has run for a day', async () => {
-    await startedCall();
-    hours(23.9);
-    expect(await check()).toEqual({ checked: 1, unresolved: 0 });
-    expect(await recordings()).toMatchObject([{ transcription_status: 'started' }]);
-    hours(0.2);
-    await check();
-    expect(await recordings()).toMatchObject([
-      { transcription_status: 'failed', transcription_reason: 'timed_out' },
-    ]);
-    expect(world.container.meter.totals.TranscriptionFailed).toBe(1);
-  });
-
-  it('tells what it couldn`t find out, and gives that up after a day', async () => {
-    await startedCall();
-    world.transcriber.jobs.clear();
-    world.transcriber.answer = 'refused';
-    hours(3);
-    expect(await check()).toEqual({ checked: 1, unresolved: 1 });
-    expect(world.lines('transcription.not_checked')).toMatchObject([
-      { api_recording_id: '55000010', reason: 'transcription_refused' },
-    ]);
-    hours(22);
-    expect(await check()).toEqual({ checked: 1, unresolved: 0 });
-    expect(await recordings()).toMatchObject([
-      { transcription_status: 'failed', transcription_reason: 'transcription_refused' },
-    ]);
-  });
-
-  it('goes on after one that fails', async () => {
-    const { call } = await startedCall();
-    await database.query(
-      `insert into call_recordings (recording_id, account_id, telephony_session_id, content_uri, s3_key,
-        transcription_job, transcription_status, transcription_started_at)
-       select '1', account_id, telephony_session_id, 'u', 'k.mp3', 'test-rec-1', 'started', transcription_started_at - interval '1 s'
-       from call_recordings`,
-    );
-    ends(completed);
-    const { transcriber } = world;
-    world.deps.transcriber = {
-      ...transcriber,
-      describe: (name) =>
-        name === 'test-rec-1' ? Promise.reject(new Error('down')) : transcriber.describe(name),
-    };
-    hours(3);
-    expect(await check()).toEqual({ checked: 2, unresolved: 1 });
-    expect(await transcripts()).toHaveLength(1);
-    expect(call.accountId).toBe(accountId);
   });
 });
 
