@@ -5,7 +5,7 @@ import { type CallWorld, startCallWorld, stopCallWorlds } from './calls/call-wor
 import { anEvent, type EventOptions } from './calls/events.ts';
 import { riverside } from './simulation/call-accounts.ts';
 import { completedEvent } from './simulation/call-ports.ts';
-import { MortalProcess } from './simulation/crash.ts';
+import { CallProcess } from './simulation/call-process.ts';
 import { brokenStateTable } from './support/fakes.ts';
 import { anSqsRecord, recordingQueue } from './support/sqs.ts';
 
@@ -38,7 +38,7 @@ async function deliver(
   { receiveCount = 1, ...changes }: Partial<TranscribeProcessor> & { receiveCount?: number } = {},
 ) {
   const queue = recordingQueue();
-  const processor = { ...world.container(new MortalProcess()), queue, ...changes };
+  const processor = { ...world.container(new CallProcess()), queue, ...changes };
   const event = { Records: [anSqsRecord({ body, receiveCount })] };
   const { batchItemFailures } = await processMessages(processor, event, new Date(world.now() + 100_000));
   const failures = batchItemFailures.map(({ itemIdentifier }) => itemIdentifier);
@@ -214,7 +214,7 @@ it('a recording that has no time left is parked, and nothing of it begun', async
     "insert into call_recordings (recording_id, account_id, telephony_session_id, content_uri) values ('5512', $1, 's-77aa', 'https://media.ringcentral.com/5512')",
     [accountId],
   );
-  const processor = world.container(new MortalProcess());
+  const processor = world.container(new CallProcess());
   const event = { Records: [anSqsRecord({ body: message() })] };
   const asked = world.requests().length;
   const answer = await processMessages(processor, event, new Date(world.now() + 14_000));

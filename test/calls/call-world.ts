@@ -23,10 +23,11 @@ import {
   webhookUrl,
 } from '../simulation/call-accounts.ts';
 import { MemoryObjects, MemoryTranscriber } from '../simulation/call-ports.ts';
+import { CallProcess } from '../simulation/call-process.ts';
 import { CallQueue } from '../simulation/call-queue.ts';
 import { callStateTable } from '../simulation/call-state-table.ts';
 import { Timetable } from '../simulation/call-timetable.ts';
-import { type CrashPoint, MortalProcess } from '../simulation/crash.ts';
+import type { CrashPoint } from '../simulation/crash.ts';
 import { freshDatabase, type TestDatabase } from '../support/database.ts';
 import { FakeClock, recordingMeter } from '../support/fakes.ts';
 import { aRequest } from './webhooks.ts';
@@ -73,8 +74,8 @@ export class CallWorld {
   readonly meter = recordingMeter();
   readonly capacities: { accountId: string; source: string; limit: number; remaining: number }[] = [];
   /** Calls to the outside that each invocation made. */
-  readonly invocations: MortalProcess[] = [];
-  readonly sweeps: MortalProcess[] = [];
+  readonly invocations: CallProcess[] = [];
+  readonly sweeps: CallProcess[] = [];
   readonly #options: WorldOptions;
   #inFlight = 0;
 
@@ -116,7 +117,7 @@ export class CallWorld {
   }
 
   /** What a container is made of; dies with `process`. */
-  container(process: MortalProcess) {
+  container(process: CallProcess) {
     const { clock, log, meter, database } = this;
     const accounts = simulatedAccounts(this.simulator.url);
     const state = process.wrap(this.state);
@@ -173,7 +174,7 @@ export class CallWorld {
   }
 
   async #invoke(record: SQSRecord): Promise<void> {
-    const process = new MortalProcess(this.#options.crashAt?.(this.invocations.length + 1));
+    const process = new CallProcess(this.#options.crashAt?.(this.invocations.length + 1));
     this.invocations.push(process);
     const deadline = new Date(this.now() + deadlineMs);
     const container = this.container(process);
@@ -192,7 +193,7 @@ export class CallWorld {
   }
 
   async #sweep(): Promise<void> {
-    const process = new MortalProcess(this.#options.crashSweepAt?.(this.sweeps.length + 1));
+    const process = new CallProcess(this.#options.crashSweepAt?.(this.sweeps.length + 1));
     this.sweeps.push(process);
     const container = this.container(process);
     const deadline = new Date(this.now() + deadlineMs);
@@ -242,7 +243,7 @@ export class CallWorld {
 }
 
 /** Each batch counts as a call to the outside. */
-function mortalDatabase(process: MortalProcess, db: Database): Database {
+function mortalDatabase(process: CallProcess, db: Database): Database {
   const mortal = process.wrap({ batch: db.batch.bind(db) });
   return new Proxy(db, { get: (target, key) => Reflect.get(key === 'batch' ? mortal : target, key) });
 }
