@@ -63,13 +63,9 @@ export async function announceParked(state: StateTable, accountId: string, now: 
  *
  * @throws NeonDbError; run it in `StageDatabase.run`
  */
-export async function parkCall(
-  db: Database,
-  key: CallKey,
-  { step, at }: { step: NextStep; at: Date },
-): Promise<void> {
+export function parkCall(db: Database, key: CallKey, { step, at }: { step: NextStep; at: Date }) {
   const waitsForEarlier = sql`${calls.nextAttemptAt} is not null and ${rankOf(sql`${calls.nextStep}`)} < ${rankOf(sql`${step}::text`)}`;
-  await db
+  return db
     .update(calls)
     .set({
       nextStep: sql`case when ${waitsForEarlier} then ${calls.nextStep} else ${step} end`,

@@ -10,7 +10,7 @@ export interface TimelineEvent {
   entityId: string;
   /** The time of the source record, never the time of writing. */
   occurredAt: Date;
-  actorType: 'lead_webhook' | 'ringcentral_webhook';
+  actorType: 'lead_webhook' | 'ringcentral_webhook' | 'ringcentral_call_log';
   /** An object: a bare string that looks like JSON would come back from jsonb as something else. */
   newValue: Record<string, unknown>;
   /** What tells this event from others of its type: delivered again, it has the same. */

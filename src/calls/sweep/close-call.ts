@@ -1,9 +1,10 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import { calls } from '../../db/schema/index.ts';
 import type { CallLogSnapshot } from '../../ringcentral/schemas.ts';
-import { isCall } from '../call-statements.ts';
+import { isCall, limitStatements } from '../call-statements.ts';
 import type { SweepDependencies } from './dependencies.ts';
 import { spanOf } from './list-sessions.ts';
+import { insertTimeline, loggedTimeline } from './logged-call.ts';
 import type { SessionRow } from './session-rows.ts';
 
 /** By then, a call's own webhooks and their messages have done what they could (90 s, and once more at 5 min). */
@@ -31,10 +32,14 @@ export async function closeCall(
   if (lastHeard > endedAt.getTime() + slackMs && now - lastHeard < dayMs) return;
   await neon.run(
     (db) =>
-      db
-        .update(calls)
-        .set({ status: 'disconnected', endedAt, updatedAt: sql`now()` })
-        .where(and(isCall(row), isNull(calls.endedAt), eq(calls.lastEventAt, row.lastEventAt))),
+      db.batch([
+        limitStatements(db),
+        db
+          .update(calls)
+          .set({ status: 'disconnected', endedAt, updatedAt: sql`now()` })
+          .where(and(isCall(row), isNull(calls.endedAt), eq(calls.lastEventAt, row.lastEventAt))),
+        ...insertTimeline(db, loggedTimeline(row, snapshot, endedAt)),
+      ]),
     deadline,
   );
 }

@@ -14,10 +14,12 @@ interface Times {
   /** When the last full pass that came to its end began. */
   full_passed_at?: number | undefined;
   subscription_at?: number | undefined;
+  /** When there was last a subscription that works. */
+  subscribed_at?: number | undefined;
   transcriptions_at?: number | undefined;
 }
 
-type Task = 'pass_at' | 'full_pass_at' | 'subscription_at' | 'transcriptions_at';
+export type Task = 'pass_at' | 'full_pass_at' | 'subscription_at' | 'transcriptions_at';
 
 const tasks: readonly Task[] = ['pass_at', 'full_pass_at', 'subscription_at', 'transcriptions_at'];
 
@@ -37,11 +39,6 @@ export class Schedule {
   static async read(state: StateTable, accountId: string): Promise<Schedule> {
     const key = `sweep#${accountId}`;
     return new Schedule(state, key, await readItem(state, key));
-  }
-
-  /** The account has never been swept: everything is due. */
-  get isFirst(): boolean {
-    return this.#item.version === 0;
   }
 
   at(name: keyof Times): number | undefined {

@@ -13,6 +13,9 @@ export interface SessionRow extends CallKey {
   recordingStatus: CallRow['recordingStatus'];
   nextStep: CallRow['nextStep'];
   nextAttemptAt: Date | null;
+  contactPhone: string | null;
+  storeId: string | null;
+  franchiseId: string | null;
   coverage: string | null;
   recordingIds: string[];
   messageIds: string[];
@@ -53,6 +56,9 @@ export function selectSessionRows(db: Database, accountId: string, which: SQL | 
       recordingStatus: calls.recordingStatus,
       nextStep: calls.nextStep,
       nextAttemptAt: calls.nextAttemptAt,
+      contactPhone: calls.contactPhone,
+      storeId: calls.storeId,
+      franchiseId: calls.franchiseId,
       coverage: sql<string | null>`${calls.snapshot} ->> 'coverage'`,
       recordingIds: distinct(callRecordings.recordingId),
       messageIds: distinct(voicemails.messageId),

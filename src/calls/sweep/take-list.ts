@@ -1,39 +1,30 @@
-import { errorCode } from '../../platform/errors.ts';
-import { logEvents } from '../../platform/log-events.ts';
 import type { CallLogSnapshot } from '../../ringcentral/schemas.ts';
 import { keepSnapshot } from '../call-log-step.ts';
-import { announceParked, moveOn, parkCall } from '../parking.ts';
+import type { CallKey } from '../call-statements.ts';
+import { moveOn, parkCall } from '../parking.ts';
 import { readSnapshot, type SnapshotFindings } from '../read-snapshot.ts';
 import type { NextStep, StoredSession } from '../step.ts';
 import { closeCall, ownMessagesMs } from './close-call.ts';
 import type { SweepDependencies } from './dependencies.ts';
+import { type Done, forEachSession } from './each-session.ts';
 import { isWithin, spanOf, type Window } from './list-sessions.ts';
 import { endOf } from './parked-rows.ts';
-import { chunksOf, type SessionRow } from './session-rows.ts';
+import type { SessionRow } from './session-rows.ts';
 
 /** A session of our own with what a list says of it. */
 export interface Listed {
   row: SessionRow;
   snapshot: CallLogSnapshot;
+  /** Asked for by itself: it is stored, with the time of asking, whether or not it is news. */
+  asked?: boolean;
 }
 
-export interface Taken {
+export interface Taken extends Done {
   /** Snapshots that brought news and were stored. */
   stored: number;
   /** Sessions with work for the pump. */
   parked: number;
-  /** Sessions that couldn't be stored. */
-  failed: number;
-  /** Whether time was enough for all. */
-  complete: boolean;
 }
-
-/** So many sessions are written at once, each with one request. */
-const atOnce = 8;
-/** When so many fail, it's not the sessions. */
-const maximumFailures = 10;
-/** Writing stops when less is left of the invocation. */
-const reserveMs = 10_000;
 
 /**
  * Takes over what a list says of sessions that we know, where it is news: snapshot, recordings and voicemails. What
@@ -48,34 +39,26 @@ export async function takeListed(
   covered: Window,
   deadline: Date,
 ): Promise<Taken> {
-  const taken: Taken = { stored: 0, parked: 0, failed: 0, complete: true };
-  for (const some of chunksOf(listed, atOnce)) {
-    if (deadline.getTime() - deps.clock.now().getTime() < reserveMs) return { ...taken, complete: false };
-    await Promise.all(
-      some.map(async (one) => {
-        try {
-          const result = await takeOne(deps, one, covered, deadline);
-          if (result.stored) taken.stored += 1;
-          if (result.parked) taken.parked += 1;
-        } catch (error) {
-          taken.failed += 1;
-          deps.log.error(logEvents.sweepFailed, {
-            account_id: one.row.accountId,
-            telephony_session_id: one.row.telephonySessionId,
-            part: 'take_listed',
-            error_code: errorCode(error),
-          });
-          if (taken.failed >= maximumFailures) throw error;
-        }
-      }),
-    );
-  }
-  return taken;
+  const taken = { stored: 0, parked: 0 };
+  const sessions = listed.map((one) => ({ ...one, ...keyOf(one.row) }));
+  const done = await forEachSession(
+    deps,
+    sessions,
+    async (one) => {
+      const result = await takeOne(deps, one, covered, deadline);
+      if (result.stored) taken.stored += 1;
+      if (result.parked) taken.parked += 1;
+    },
+    deadline,
+  );
+  return { ...taken, ...done };
 }
+
+const keyOf = ({ accountId, telephonySessionId }: CallKey): CallKey => ({ accountId, telephonySessionId });
 
 async function takeOne(
   deps: SweepDependencies,
-  { row, snapshot }: Listed,
+  { row, snapshot, asked }: Listed,
   covered: Window,
   deadline: Date,
 ): Promise<{ stored: boolean; parked: boolean }> {
@@ -91,20 +74,20 @@ async function takeOne(
     return nothing;
   }
   await closeCall(deps, row, snapshot, deadline);
-  if (!waiting && !bringsNews(row, snapshot, findings, now)) return nothing;
+  if (!waiting && !asked && !bringsNews(row, snapshot, findings, now)) return nothing;
   const session = await keepSnapshot(deps, row, snapshot, deadline);
   if (!session) return nothing;
   return { stored: true, parked: await parkNext(deps, row, session, deadline) };
 }
 
 /** Recordings before voicemails: one message does both. Whether there is something to send. */
-async function parkNext(
+export async function parkNext(
   deps: SweepDependencies,
-  row: SessionRow,
+  row: CallKey & Pick<SessionRow, 'nextStep' | 'nextAttemptAt'>,
   session: StoredSession,
   deadline: Date,
 ): Promise<boolean> {
-  const { neon, state, clock } = deps;
+  const { neon, clock } = deps;
   const now = clock.now();
   const step = nextStepOf(session);
   const waiting = waitsForCallLog(row);
@@ -113,7 +96,6 @@ async function parkNext(
     await neon.run((db) => moveOn(db, row, waiting, next), deadline);
   } else if (step && !row.nextAttemptAt) {
     await neon.run((db) => parkCall(db, row, { step, at: now }), deadline);
-    await announceParked(state, row.accountId, now);
   }
   return step !== undefined;
 }
@@ -134,7 +116,7 @@ function nextStepOf({ recordings, voicemails }: StoredSession): NextStep | undef
 function waitsForCallLog({
   nextStep,
   nextAttemptAt,
-}: SessionRow): { nextStep: NextStep; nextAttemptAt: Date } | undefined {
+}: Pick<SessionRow, 'nextStep' | 'nextAttemptAt'>): { nextStep: NextStep; nextAttemptAt: Date } | undefined {
   const waits = nextStep === 'call_log' || nextStep === 'extension_call_log';
   return waits && nextAttemptAt ? { nextStep, nextAttemptAt } : undefined;
 }

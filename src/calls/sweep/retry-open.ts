@@ -1,0 +1,104 @@
+import { and, asc, eq, isNull, not, or, type SQL, sql } from 'drizzle-orm';
+import type { Database } from '../../db/client.ts';
+import { callRecordings, calls, voicemails } from '../../db/schema/index.ts';
+import { limitStatements } from '../call-statements.ts';
+import { parkCall } from '../parking.ts';
+import type { NextStep } from '../step.ts';
+import type { SweepDependencies } from './dependencies.ts';
+import { endedSince, isDueAgain, isOpenAndFree, snapshotBefore, startedSince } from './open-calls.ts';
+
+/** As many as a minute can use for a while; the rest comes with the next pass. */
+const rowsOfAKind = 200;
+const minuteMs = 60_000;
+/** A message that works on a session is done by then. */
+const workMs = 15 * minuteMs;
+const voicemailWorkMs = 5 * minuteMs;
+/** Longer calls are not sought here. */
+const longestCallMs = 26 * 60 * minuteMs;
+
+/**
+ * Parks what is known and not fetched, and nobody works on: recordings whose content wasn't there or couldn't be
+ * stored, voicemails that couldn't be read.
+ *
+ * @param endedAfter only calls that ended since then
+ */
+export async function retryOpen(
+  deps: SweepDependencies,
+  accountId: string,
+  endedAfter: Date,
+  deadline: Date,
+): Promise<number> {
+  const now = deps.clock.now();
+  const ago = (ms: number) => new Date(now.getTime() - ms);
+  const isRecent = and(endedSince(endedAfter), startedSince(new Date(endedAfter.getTime() - longestCallMs)));
+  // 'pending' with a known recording: its content was not found.
+  const recording = and(
+    isOpenAndFree(accountId),
+    isRecent,
+    hasOpen(callRecordings),
+    or(eq(calls.recordingStatus, 'pending'), snapshotBefore(ago(workMs))),
+  );
+  const voicemail = and(
+    isOpenAndFree(accountId),
+    isRecent,
+    eq(calls.voicemailStatus, 'pending'),
+    not(hasOpen(callRecordings)),
+    hasOpen(voicemails),
+    snapshotBefore(ago(voicemailWorkMs)),
+  );
+  const recordings = await parkAll(deps, accountId, recording, 'recording', deadline);
+  return recordings + (await parkAll(deps, accountId, voicemail, 'voicemail', deadline));
+}
+
+/**
+ * Where the account's call log is forbidden to us, sessions without their recording are asked for one by one, at ever
+ * longer distances. Those that no extension has shown yet only when `all` says so.
+ */
+export async function askOpenAlone(
+  deps: SweepDependencies,
+  accountId: string,
+  { since, all }: { since: Date; all: boolean },
+  deadline: Date,
+): Promise<number> {
+  const now = deps.clock.now();
+  const which = and(
+    isOpenAndFree(accountId),
+    startedSince(since),
+    sql`${calls.callLogStatus} <> 'none'`,
+    not(hasOpen(callRecordings)),
+    all ? or(isNull(calls.snapshotAt), isDueAgain(now)) : isDueAgain(now),
+  );
+  return parkAll(deps, accountId, which, 'extension_call_log', deadline);
+}
+
+async function parkAll(
+  { neon, clock }: SweepDependencies,
+  accountId: string,
+  which: SQL | undefined,
+  step: NextStep,
+  deadline: Date,
+): Promise<number> {
+  const at = clock.now();
+  return neon.run(async (db) => {
+    const rows = await find(db, which);
+    await db.batch([
+      limitStatements(db),
+      ...rows.map(({ telephonySessionId }) => parkCall(db, { accountId, telephonySessionId }, { step, at })),
+    ]);
+    return rows.length;
+  }, deadline);
+}
+
+const find = (db: Database, which: SQL | undefined) =>
+  db
+    .select({ telephonySessionId: calls.telephonySessionId })
+    .from(calls)
+    .where(which)
+    .orderBy(asc(calls.startedAt))
+    .limit(rowsOfAKind);
+
+function hasOpen(table: typeof callRecordings | typeof voicemails): SQL {
+  return sql`exists (select from ${table}
+    where ${table.accountId} = ${calls.accountId} and ${table.telephonySessionId} = ${calls.telephonySessionId}
+    and ${table.storedAt} is null and ${table.unavailableReason} is null)`;
+}
