@@ -11,6 +11,7 @@ import type { StageDatabase } from '../../src/db/stage-database.ts';
 import { createStoreDirectory } from '../../src/leads/store-directory.ts';
 import type { LogEvent } from '../../src/platform/log-events.ts';
 import type { Log, LogFields } from '../../src/platform/logger.ts';
+import type { ReportCapacity } from '../../src/ringcentral/capacity-metrics.ts';
 import { createRingCentral } from '../../src/ringcentral/ringcentral.ts';
 import { processMessages, type TranscribeProcessor } from '../../src/transcribe-processor.ts';
 import {
@@ -46,6 +47,9 @@ export interface WorldOptions
   /** Where an invocation dies, if it does; they are counted from 1. */
   crashAt?: (invocation: number) => CrashPoint | undefined;
   crashSweepAt?: (sweep: number) => CrashPoint | undefined;
+  /** Gets every line as well. */
+  log?: Log;
+  reportCapacity?: ReportCapacity;
 }
 
 export interface WorldLine {
@@ -72,7 +76,6 @@ export class CallWorld {
   readonly transcriber: MemoryTranscriber;
   readonly lines: WorldLine[] = [];
   readonly meter = recordingMeter();
-  readonly capacities: { accountId: string; source: string; limit: number; remaining: number }[] = [];
   /** Calls to the outside that each invocation made. */
   readonly invocations: CallProcess[] = [];
   readonly sweeps: CallProcess[] = [];
@@ -121,7 +124,7 @@ export class CallWorld {
     const { clock, log, meter, database } = this;
     const accounts = simulatedAccounts(this.simulator.url);
     const state = process.wrap(this.state);
-    const reportCapacity = (capacity: CallWorld['capacities'][number]) => this.capacities.push(capacity);
+    const { reportCapacity = () => {} } = this.#options;
     const ringCentral = createRingCentral({ accounts, state, clock, log, meter, reportCapacity });
     const db = mortalDatabase(process, database.db);
     const patience = () => ({ deadline: new Date(Date.now() + 30_000) });
@@ -149,14 +152,15 @@ export class CallWorld {
   }
 
   readonly log: Log = {
-    debug: (event, fields) => this.#keep('debug', event, fields),
-    info: (event, fields) => this.#keep('info', event, fields),
-    warn: (event, fields) => this.#keep('warn', event, fields),
-    error: (event, fields) => this.#keep('error', event, fields),
+    debug: (...line) => this.#keep('debug', ...line),
+    info: (...line) => this.#keep('info', ...line),
+    warn: (...line) => this.#keep('warn', ...line),
+    error: (...line) => this.#keep('error', ...line),
   };
 
-  #keep(level: string, event: LogEvent, fields: LogFields = {}): void {
+  #keep(level: keyof Log, event: LogEvent, fields: LogFields = {}): void {
     this.lines.push({ at: this.now(), level, event, fields });
+    this.#options.log?.[level](event, fields);
   }
 
   /** As the event source: as many messages as may be in work at once. */
