@@ -103,7 +103,7 @@ LeadProcessorQueueOld-us-west-2                     page AWS/SQS/lead-processor-
 TranscribeDlqNotEmpty-us-west-2                     page AWS/SQS/transcribe-dlq-us-west-2/ApproximateNumberOfMessagesVisible Maximum >= 1 1/1 x 60 notBreaching
 TranscribeQueueOld-us-west-2                        page AWS/SQS/transcribe-queue-us-west-2/ApproximateAgeOfOldestMessage Maximum >= 43200 2/2 x 300 notBreaching
 CallSweepNotRunning-us-west-2                       page Callytics/call-sweep/SweepRuns Sum < 1 3/3 x 300 breaching
-SubscriptionNotActive-us-west-2                     page Callytics/call-sweep/SubscriptionNotActive Maximum >= 1 1/1 x 300 ignore
+SubscriptionNotActive-us-west-2                     page Callytics/call-sweep/SubscriptionNotActive Maximum >= 1 1/14 x 300 ignore
 RingCentralLoginRefused-transcribe-processor-us-west-2 page Callytics/transcribe-processor/RingCentralLoginRefused Sum >= 1 1/15 x 300 notBreaching
 RingCentralLoginRefused-call-sweep-us-west-2        page Callytics/call-sweep/RingCentralLoginRefused Sum >= 1 1/15 x 300 notBreaching
 GateClosed-us-west-2                                look Callytics/call-sweep/GateClosed Sum >= 1 15/15 x 60 ignore
