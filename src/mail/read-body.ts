@@ -32,10 +32,8 @@ export interface Finding {
 }
 
 /** Who sent a mail, and who asks for the answer; empty strings for what is not there. */
-interface Senders extends Pick<LeadMail, 'from' | 'fromName' | 'replyTo'> {
+interface Senders extends Pick<LeadMail, 'from' | 'fromName' | 'replyTo' | 'own'> {
   replyToName: string;
-  /** Addresses at which the mail reached us. */
-  own: ReadonlySet<string>;
 }
 
 /** What a format may know of the mail around its body. */
@@ -105,6 +103,7 @@ function readLines(body: Pick<LeadMail, 'kind' | 'lines' | 'markup'>, context: M
   const { country, subject, from, fromName } = { ...context, ...(original && senderOf(original)) };
   const mail: LeadMail = {
     ...{ ...body, subject, from, fromName, country },
+    own: context.own,
     replyTo: original ? '' : context.replyTo,
     lines: original?.lines ?? lines,
   };

@@ -1,6 +1,8 @@
+import type { CountryCode } from 'libphonenumber-js/max';
 import { readEmail } from './email.ts';
 import { splitName } from './name.ts';
-import type { PlacedPair } from './sections.ts';
+import { readPhone } from './phone.ts';
+import { isContact, isName, type PlacedPair } from './sections.ts';
 
 const things = '(?:leads|inquiries|enquiries|bookings|requests|customers|prospects|messages)';
 const surely = new RegExp(
@@ -25,50 +27,119 @@ export function announcesSeveral(announcements: readonly string[], lines: readon
 }
 
 /**
- * Whether the pairs speak of several people: one label (of a name, e-mail or, in separate blocks, a phone)
- * appears again with another value. A child's names don't count: siblings are booked together.
+ * The pairs of the one person whom they speak of; `undefined` where they speak of several: a label (of a name,
+ * e-mail or, in separate blocks, a phone) appears again with another value. A child's names don't count: siblings
+ * are booked together. What comes again is nobody else, and is left out, where it is
+ * - contacts without a name, after a person with a name: a second number, a message's words, the studio's footer;
+ * - names without a contact, after a message has begun: its words.
+ *
+ * Not where the only phone would be left out: then it may be the form's.
  */
-export function isDigest(pairs: readonly PlacedPair[]): boolean {
-  const byLabel = new Map<string, PlacedPair[]>();
-  for (const pair of pairs) {
-    if (!pair.label || pair.label.dependant || pair.value === '') continue;
-    byLabel.set(pair.key, [...(byLabel.get(pair.key) ?? []), pair]);
-  }
-  return [...byLabel.values()].some((group) => group.length > 1 && nameSeveral(group));
+export function pairsOfOnePerson(
+  pairs: readonly PlacedPair[],
+  country: CountryCode,
+): readonly PlacedPair[] | undefined {
+  const repeats = findRepeats(pairs);
+  const [first] = repeats;
+  if (!first) return pairs;
+  if (repeatsMessage(pairs)) return undefined;
+  const isOnePerson = repeats.every(({ pair }) => isContact(pair))
+    ? areNamelessContacts(pairs, repeats)
+    : areWordsOfMessage(pairs, first);
+  const hasPhone = (part: readonly PlacedPair[]) =>
+    part.some(({ label, value }) => label?.kind === 'phone' && readPhone(value, country));
+  const start = blockStart(pairs, first);
+  const kept = pairs.filter((pair, at) => at < start || !(isContact(pair) || isName(pair)));
+  return isOnePerson && hasPhone(kept) === hasPhone(pairs) ? kept : undefined;
 }
 
-function nameSeveral(group: readonly PlacedPair[]): boolean {
-  switch (group[0]?.label?.kind) {
+/** A pair whose label stood before with another value. */
+interface Repeat {
+  pair: PlacedPair;
+  /** Its place in the list, and that of the first pair of its label. */
+  at: number;
+  first: number;
+}
+
+/** More different values of one label need not be told apart. */
+const maxValues = 20;
+
+function findRepeats(pairs: readonly PlacedPair[]): Repeat[] {
+  const known = new Map<string, { first: number; lastLine: number; values: string[] }>();
+  return pairs.flatMap((pair, at): Repeat[] => {
+    const value = identityOf(pair);
+    if (!value) return [];
+    const before = known.get(pair.key);
+    if (!before) {
+      known.set(pair.key, { first: at, lastLine: pair.line, values: [value] });
+      return [];
+    }
+    // Two numbers on neighbouring lines are one person's home and mobile phone.
+    const isNeighbour = pair.label?.kind === 'phone' && pair.line - before.lastLine <= 1;
+    before.lastLine = pair.line;
+    if (isNeighbour) return [];
+    const isOther = before.values.some((other) => differ(pair, value, other));
+    if (before.values.length < maxValues) before.values.push(value);
+    return isOther ? [{ pair, at, first: before.first }] : [];
+  });
+}
+
+/** What tells one person from another, of labels that can; of a phone its last ten digits. */
+function identityOf({ label, value }: PlacedPair): string | undefined {
+  if (!label || label.dependant || value === '') return undefined;
+  switch (label.kind) {
     case 'fullName':
-    case 'firstName':
-      return differ(group.map(({ value }) => wordsOf(value)));
+    case 'firstName': {
+      const { firstName = '', lastName = '' } = splitName(value);
+      return `${firstName} ${lastName}`.trim().toLowerCase();
+    }
     case 'email':
-      return new Set(group.map(({ value }) => readEmail(value)).filter(Boolean)).size > 1;
-    case 'phone':
-      return (
-        new Set(
-          blocks(group)
-            .map(({ value }) => value.replace(/\D/g, '').slice(-10))
-            .filter((digits) => digits.length > 6),
-        ).size > 1
-      );
+      return readEmail(value);
+    case 'phone': {
+      const digits = value.replace(/\D/g, '').slice(-10);
+      return digits.length > 6 ? digits : undefined;
+    }
     default:
-      return false;
+      return undefined;
   }
 }
 
 /** `Ana` and `Ana Lopez` are one person. */
-function differ(names: readonly string[]): boolean {
-  const real = names.filter((name) => name !== '');
-  return real.some((name) => real.some((other) => !name.startsWith(other) && !other.startsWith(name)));
+function differ(pair: PlacedPair, one: string, other: string): boolean {
+  return isName(pair) ? !one.startsWith(other) && !other.startsWith(one) : one !== other;
 }
 
-function wordsOf(value: string): string {
-  const { firstName = '', lastName = '' } = splitName(value);
-  return `${firstName} ${lastName}`.trim().toLowerCase();
+/** Where the lines begin that stand together with a repeat; the repeat itself if the first of its label is among them. */
+function blockStart(pairs: readonly PlacedPair[], { at, first }: Repeat): number {
+  const lineOf = (index: number) => pairs[index]?.line ?? 0;
+  let start = at;
+  while (start > first && lineOf(start) - lineOf(start - 1) <= 1) start -= 1;
+  return start > first ? start : at;
 }
 
-/** Two numbers on neighbouring lines are one person's home and mobile phone. */
-function blocks(group: readonly PlacedPair[]): PlacedPair[] {
-  return group.filter((pair, index) => index === 0 || pair.line - (group[index - 1]?.line ?? 0) > 1);
+/** Records that repeat their message field are records. */
+function repeatsMessage(pairs: readonly PlacedPair[]): boolean {
+  const keys = pairs.flatMap(({ label, key }) => (label?.kind === 'message' ? [key] : []));
+  return new Set(keys).size < keys.length;
+}
+
+/** Somebody is named, outside of any message, before the first contact that comes again, and nobody after it. */
+function areNamelessContacts(pairs: readonly PlacedPair[], repeats: readonly Repeat[]): boolean {
+  const first = Math.min(...repeats.map((repeat) => repeat.first));
+  const before = pairs.slice(0, first);
+  return (
+    before.some((pair) => isName(pair) && pair.value !== '') &&
+    !before.some(({ label }) => label?.kind === 'message') &&
+    !pairs.slice(first).some((pair) => isName(pair) && pair.label?.kind !== 'lastName')
+  );
+}
+
+/** A message stands between the contact of the person and the other name, and no contact comes after that. */
+function areWordsOfMessage(pairs: readonly PlacedPair[], { at, first }: Repeat): boolean {
+  const message = pairs.findIndex(({ label }, index) => index > first && label?.kind === 'message');
+  const hasContact = (part: readonly PlacedPair[]) =>
+    part.some((pair) => isContact(pair) && pair.value !== '');
+  return (
+    message !== -1 && message < at && hasContact(pairs.slice(0, message)) && !hasContact(pairs.slice(message))
+  );
 }

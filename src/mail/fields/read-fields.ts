@@ -13,13 +13,13 @@ export interface FieldOptions {
   ignorePlainDates?: boolean;
 }
 
-/** The lead's fields from pairs; `undefined` when no pair has to do with a lead. */
-export function fieldsFromPairs(
-  placed: readonly PlacedPair[],
-  options: FieldOptions,
-): LeadFields | undefined {
-  const pairs = trustedPairs(placed);
-  if (!pairs.some(({ label }) => label && leadKinds.has(label.kind))) return undefined;
+/** Whether any pair has to do with a lead. */
+export function tellOfLead(pairs: readonly PlacedPair[]): boolean {
+  return pairs.some(({ label }) => label && leadKinds.has(label.kind));
+}
+
+/** The lead's fields from pairs that are all the lead's. */
+export function fieldsFromPairs(pairs: readonly PlacedPair[], options: FieldOptions): LeadFields {
   return {
     ...readPerson(pairs),
     ...readContact(pairs, options.country),

@@ -21,12 +21,16 @@ export const contactForm7: ReadLead = (mail) => {
   return withSender(mail, from);
 };
 
+/** The sender goes before the other lines as fields, so that another name in his message is seen as another's. */
 function withSender(mail: LeadMail, from: string): ReturnType<ReadLead> {
-  const end = mail.lines.findIndex((line) => /^-- ?$/.test(line));
-  const lines = mail.lines.slice(0, end === -1 ? undefined : end).filter((line) => !/^from\s*:/i.test(line));
-  const rest = readLabelled(mail, { lines });
-  if (rest?.kind === 'digest') return rest;
   const email = readEmail(from);
   const name = splitName(cutText(from, 300).replace(/<[^<>]*>|\S+@\S+/g, ' '));
+  const named = Object.values(name).join(' ');
+  const end = mail.lines.findIndex((line) => /^-- ?$/.test(line));
+  const lines = mail.lines.slice(0, end === -1 ? undefined : end).filter((line) => !/^from\s*:/i.test(line));
+  const rest = readLabelled(mail, {
+    lines: [...(named ? [`Name: ${named}`] : []), ...(email ? [`Email: ${email}`] : []), ...lines],
+  });
+  if (rest?.kind === 'digest') return rest;
   return { kind: 'lead', fields: { ...rest?.fields, ...name, ...(email && { email }) } };
 }

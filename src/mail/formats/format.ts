@@ -9,6 +9,8 @@ export interface LeadMail {
   fromName: string;
   /** Reply-To where it differs from From, of a mail that is no forward; else empty. */
   replyTo: string;
+  /** Addresses at which the mail reached us. */
+  own: ReadonlySet<string>;
   lines: readonly string[];
   /** The body as it was sent: HTML or XML with its tags. */
   markup: string;

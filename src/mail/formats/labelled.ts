@@ -1,8 +1,9 @@
 import { unfoldColumnTables } from '../fields/column-tables.ts';
-import { isDigest } from '../fields/digest.ts';
+import { pairsOfOnePerson } from '../fields/digest.ts';
+import { readEmail } from '../fields/email.ts';
 import { readLeadType } from '../fields/lead-type.ts';
-import { fieldsFromPairs, trustedPairs } from '../fields/read-fields.ts';
-import { placePairs } from '../fields/sections.ts';
+import { fieldsFromPairs, tellOfLead, trustedPairs } from '../fields/read-fields.ts';
+import { type PlacedPair, placePairs } from '../fields/sections.ts';
 import type { LeadMail, Reading } from './format.ts';
 
 export interface LabelledOptions {
@@ -15,14 +16,17 @@ export interface LabelledOptions {
 /** Reads labelled values wherever they stand: beside, below or in a table; what most formats come down to. */
 export function readLabelled(mail: LeadMail, options: LabelledOptions = {}): Reading | undefined {
   const lines = options.lines ?? mail.lines;
-  const placed = placePairs(unfoldColumnTables(lines));
-  const fields = fieldsFromPairs(placed, {
+  const trusted = trustedPairs(placePairs(unfoldColumnTables(lines)));
+  if (!tellOfLead(trusted)) return undefined;
+  const pairs = pairsOfOnePerson(
+    trusted.filter((pair) => !isOwnAddress(mail, pair)),
+    mail.country,
+  );
+  if (!pairs) return { kind: 'digest' };
+  const fields = fieldsFromPairs(pairs, {
     country: mail.country,
     ignorePlainDates: options.ignorePlainDates ?? false,
   });
-  if (!fields) return undefined;
-  const pairs = trustedPairs(placed);
-  if (isDigest(pairs)) return { kind: 'digest' };
   const opening = lines.filter((line) => line !== '').slice(0, 3);
   const leadType = readLeadType(mail.subject, fields, pairs, opening);
   const cancelled = pairs.some(
@@ -33,6 +37,11 @@ export function readLabelled(mail: LeadMail, options: LabelledOptions = {}): Rea
     fields: { ...fields, ...(leadType && { leadType }) },
     ...(cancelled && { cancelled }),
   };
+}
+
+/** The address at which the mail reached us is the store's, and no second person's. */
+function isOwnAddress({ own }: LeadMail, { label, value }: PlacedPair): boolean {
+  return label?.kind === 'email' && own.has(readEmail(value) ?? '');
 }
 
 /** The lines after the first that matches `start` and before the next that matches `end`; all where neither does. */

@@ -150,6 +150,8 @@ describe('several people', () => {
       'siblings',
       'Parent Name: Ana Lopez\nPhone: 212-555-0147\nStudent Name: Mia Lopez\nStudent Name: Leo Lopez',
     ],
+    ['two numbers apart', 'Name: Ana Lopez\nPhone: 212-555-0147\nEmail: ana@x.example\nPhone: 646-555-0188'],
+    ['two addresses', 'Name: Ana Lopez\nPhone: 212-555-0147\nEmail: ana@x.example\nEmail: ana2@y.example'],
     [
       'an emergency contact',
       'Name: Ana Lopez\nPhone: 212-555-0147\nEmergency Contact\nName: Bo Chen\nPhone: 646-555-0188',
@@ -158,5 +160,68 @@ describe('several people', () => {
     const parsed = await digest(text);
     expect(parsed.outcome).toBe('lead');
     expect(parsed.fields).toMatchObject({ firstName: 'Ana', phone: '+12125550147' });
+  });
+});
+
+describe('what comes again and is nobody else', () => {
+  const form = 'Name: Ana Lopez\nPhone: (212) 555-0147\nEmail: ana@x.example';
+  const read = async (text: string) => parseMail(mailSource({ headers: { Subject: 'Website' }, text }));
+
+  it.each([
+    ['a phone in the message', `${form}\nMessage: I work days.\nPhone: 646-555-0188 is my work number`],
+    ['a phone in a later paragraph of it', `${form}\nMessage: Hi\n\nI work days.\nPhone: 646-555-0188`],
+    ['a phone in a message below its label', `${form}\nMessage:\nHello there\nPhone: 646-555-0188 (work)`],
+    ['an address in the message', `${form}\nMessage: my other address is\nEmail: ana2@y.example`],
+    ['a name in the message', `${form}\nMessage: I come with a friend.\nName: Bo Chen`],
+    ['a name after a gap', `${form}\nComments: I come with a friend.\n\nName: Bo Chen`],
+    ['a footer without a heading', `${form}\n\nPhone: (212) 555-0100\nEmail: riverside@gym.example`],
+    ['a footer with its number alone', `${form}\n\nPhone: (212) 555-0100`],
+    ['a footer on one line', `${form}\n\nRiverside Fitness | Tel: (212) 555-0100 | Email: desk@gym.example`],
+    ["the store's own address", `${form}\nEmail: lead-tracking+OTF0412@leads.example`],
+    ["the form's own sender", `${form}\n\nEmail: web@forms.example`],
+  ])('%s', async (_, text) => {
+    const parsed = await read(text);
+    expect(parsed.outcome).toBe('lead');
+    expect(parsed.fields).toEqual({
+      firstName: 'Ana',
+      lastName: 'Lopez',
+      phone: '+12125550147',
+      email: 'ana@x.example',
+    });
+  });
+
+  it("a footer's address is not the lead's either", async () => {
+    const text = 'Name: Ana Lopez\nPhone: (212) 555-0147\n\nEmail: desk@gym.example\nPhone: 212-555-0100';
+    expect((await read(text)).fields).toEqual({ firstName: 'Ana', lastName: 'Lopez', phone: '+12125550147' });
+  });
+
+  it("the store's own address, without any name", async () => {
+    const text = 'Email: riverside@leads.example\n\nEmail: ana@x.example\nPhone: 212-555-0147';
+    const parsed = await parseMail(
+      mailSource({ headers: { Subject: 'Website', To: 'riverside@leads.example' }, text }),
+    );
+    expect(parsed.fields).toEqual({ email: 'ana@x.example', phone: '+12125550147' });
+  });
+
+  it.each([
+    ['a message in each record', `${form}\nMessage: hi\nName: Bo Chen\nPhone: 646-555-0188\nMessage: yo`],
+    ['a message in the first alone', `${form}\nMessage: hi\n\nName: Bo Chen\nPhone: 646-555-0188`],
+    ['another name with an address', `${form}\nMessage: hi\n\nName: Bo Chen\nEmail: bo@x.example`],
+    ['a name without value', `${form}\n\nName:\nPhone: 646-555-0188\nEmail: bo@x.example`],
+    [
+      'the only phone below another address',
+      'Name: Ana\nEmail: ana@x.example\nEmail: b@y.example\nPhone: 212-555-0147',
+    ],
+    [
+      'the only valid phone below another',
+      'Name: Ana\nEmail: ana@x.example\nPhone: 555-0147\n\nPhone: 212-555-0147',
+    ],
+    ['a phone in a message above the form', `Message: call work\nPhone: 646-555-0188\n${form}`],
+    [
+      'children of two families',
+      'Student Name: Mia\nPhone: 212-555-0147\n\nStudent Name: Leo\nPhone: 646-555-0188',
+    ],
+  ])('is for a person to decide: %s', async (_, text) => {
+    expect(await read(text)).toMatchObject({ outcome: 'quarantined', reason: 'digest', fields: {} });
   });
 });

@@ -45,6 +45,14 @@ describe('contact-form-7', () => {
     expect(parsed.fields).toEqual(ana);
   });
 
+  it("gives nobody another person's number from the message", async () => {
+    const head = 'From: Ana Lopez <ana@x.example>\nSubject: Hi\n\nMessage Body:\nMy friend too';
+    const named = mailSource({ headers, text: `${head}\nName: Bo Chen\nPhone: 646-555-0188${footer}` });
+    expect(await parseMail(named)).toMatchObject({ outcome: 'quarantined', reason: 'digest', fields: {} });
+    const same = mailSource({ headers, text: `${head}\nName: Ana Lopez\nPhone: 212-555-0147${footer}` });
+    expect((await parseMail(same)).fields).toEqual(ana);
+  });
+
   it('is no forward even if the subject says so', async () => {
     const parsed = await parseMail(
       mailSource({
