@@ -35,7 +35,7 @@ import { aRequest } from './webhooks.ts';
 
 /** As the queue's event source has it, and what an invocation takes of simulated time. */
 const maximumConcurrency = 5;
-const invocationMs = 2_000;
+const invocationMs = 500;
 /** The function's time-out without what its handler keeps back. */
 const deadlineMs = 115_000;
 const minuteMs = 60_000;
@@ -88,7 +88,10 @@ export class CallWorld {
     this.database = database;
     this.#options = options;
     this.timetable = new Timetable(clock);
-    this.queue = new CallQueue({ clock, onVisible: (at) => this.timetable.add(at, () => this.#poll()) });
+    const poll = () => this.#poll();
+    // No work in itself: `settle` looks into the queue.
+    const onVisible = (at: number) => this.timetable.add(at, poll, { endless: true });
+    this.queue = new CallQueue({ clock, onVisible });
     this.transcriber = new MemoryTranscriber(clock, this.objects, {
       later: (at, run) => this.timetable.add(at, run),
       tell: (envelope) => this.queue.send(envelope),
@@ -169,10 +172,11 @@ export class CallWorld {
       const record = this.queue.receive();
       if (!record) return;
       this.#inFlight += 1;
-      this.timetable.add(this.now() + invocationMs, () => {
+      const end = () => {
         this.#inFlight -= 1;
         return this.#poll();
-      });
+      };
+      this.timetable.add(this.now() + invocationMs, end, { endless: true });
       await this.#invoke(record);
     }
   }
