@@ -8,6 +8,7 @@ import type { MailReason, ParsedMail } from './parsed-mail.ts';
 import { type Finding, sendersOf } from './read-body.ts';
 import { headerOf, readHeaders, readSource } from './read-source.ts';
 import { readRecipients } from './recipients.ts';
+import { answerSigns } from './replies.ts';
 import type { SourceMail } from './source-mail.ts';
 
 export interface ParseOptions {
@@ -33,12 +34,9 @@ export async function parseMail(source: Buffer, options: ParseOptions = {}): Pro
 function judge(source: Buffer, mail: SourceMail, finding: Finding): ParsedMail {
   const parsed = describe(source, mail, finding);
   const subject = parsed.subject ?? '';
-  const automatic = automaticMail({
-    headerLines: mail.mail.headerLines,
-    subject,
-    from: parsed.from,
-    partTypes: mail.partTypes,
-  });
+  const { headerLines } = mail.mail;
+  const surely = automaticMail({ headerLines, subject, from: parsed.from, partTypes: mail.partTypes });
+  const automatic = surely ?? (isAutoReplyWithoutForm(mail, finding) ? 'auto_reply' : undefined);
   if (automatic) return { ...parsed, outcome: 'skipped', reason: automatic, fields: {} };
   const { reading, answer } = finding;
   if (answer === 'quoted' && !isCancellation([], finding.opening)) {
@@ -56,6 +54,15 @@ function judge(source: Buffer, mail: SourceMail, finding: Finding): ParsedMail {
   // A form that names its visitor in Reply-To alone: who that is, the lead's builder decides.
   const reachable = parsed.fields.phone ?? parsed.fields.email ?? parsed.replyTo;
   return reachable ? parsed : { ...parsed, outcome: 'quarantined', reason: 'no_contact' };
+}
+
+/** A mail with a header of automatic answers is a lead all the same if it names somebody and answers nobody. */
+function isAutoReplyWithoutForm({ mail }: SourceMail, { reading, answer }: Finding): boolean {
+  const { bySubject, byHeaders, byAutoReply } = answerSigns(mail);
+  if (!byAutoReply) return false;
+  if (reading?.kind !== 'lead' || answer === 'quoted' || bySubject || byHeaders) return true;
+  const { firstName, lastName, phone, email } = reading.fields;
+  return (firstName ?? lastName) === undefined || (phone ?? email) === undefined;
 }
 
 function reasonWithoutFormat({ partTypes }: SourceMail, finding: Finding): MailReason {

@@ -74,8 +74,8 @@ function wordsOfAnswer(
   { forwarded }: Finding,
 ): string[] | undefined {
   if (!answers || body.kind === 'attachment') return undefined;
-  const { bySubject, byHeaders } = answers;
-  if (!bySubject && (!byHeaders || forwarded)) return undefined;
+  const { bySubject, byHeaders, byAutoReply } = answers;
+  if (!bySubject && ((!byHeaders && !byAutoReply) || forwarded)) return undefined;
   const own = ownWords(lines, unquotedLines(body));
   return (bySubject && byHeaders) || own?.some((line) => line.trim() !== '') ? own : undefined;
 }

@@ -1,4 +1,5 @@
 import type { ParsedMail as Mail } from 'mailparser';
+import { mayBeAutoReply } from './classify.ts';
 import { headerOf } from './read-source.ts';
 
 /** What says that a mail answers another one. */
@@ -7,6 +8,8 @@ export interface AnswerSigns {
   bySubject: boolean;
   /** In-Reply-To or References: forwards have them too, and forms whose mails are to be one thread. */
   byHeaders: boolean;
+  /** A header that automatic answers have, and some forms. */
+  byAutoReply: boolean;
 }
 
 export const replyPrefix = /^\s*(?:\[[^\]]*\]\s*)*(?:re|aw|sv|antw|res|rif)\s*(?:\[\d+\])?\s*:/i;
@@ -16,6 +19,7 @@ export function answerSigns(mail: Mail): AnswerSigns {
   return {
     bySubject: replyPrefix.test((mail.subject ?? '').slice(0, 200)),
     byHeaders: threads.some((name) => headerOf(mail, name) !== ''),
+    byAutoReply: mayBeAutoReply(mail.headerLines),
   };
 }
 

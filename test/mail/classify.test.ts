@@ -12,8 +12,6 @@ describe('automatic answers', () => {
     { 'Auto-Submitted': 'auto-replied' },
     { 'Auto-Submitted': 'Auto-Replied (vacation)' },
     { 'auto-submitted': 'auto-replied; owner-email="a@x.example"' },
-    { 'X-Autoreply': 'yes' },
-    { 'X-Autorespond': 'vacation' },
     { Precedence: 'auto_reply' },
     { Subject: 'Automatic reply: Web Lead' },
     { Subject: 'Out of Office: Web Lead' },
@@ -24,6 +22,11 @@ describe('automatic answers', () => {
     { Subject: 'RE: Automatic reply: Web Lead' },
     { Subject: '=?utf-8?Q?R=C3=A9ponse_automatique=C2=A0:_Web_Lead?=' },
     { Subject: 'I am currently out of office' },
+    { Subject: 'Out of office until Monday' },
+    { Subject: 'Automatic reply' },
+    { Subject: 'Auto-reply from Kim' },
+    { 'X-Autoreply': 'yes', 'In-Reply-To': '<a1@forms.example>' },
+    { 'X-Autorespond': 'vacation', Subject: 'Re: Web Lead' },
   ])('%j is skipped', async (headers) => {
     expect(await outcome(headers)).toEqual(['skipped', 'auto_reply']);
   });
@@ -42,9 +45,25 @@ describe('automatic answers', () => {
     { 'Return-Path': '<>' },
     { Subject: 'Web Lead - out of office hours' },
     { Subject: 'Automatic Fitness: Web Lead' },
+    { Subject: 'Automatic reply campaign: Web Lead' },
+    { Subject: 'Auto response form - Ana Lopez' },
+    { 'X-Autoresponder': 'forms.example 2.1' },
+    { 'X-Autoreply': 'yes' },
     { From: 'postmaster@gym.example' },
   ])('%j is a lead', async (headers) => {
     expect(await outcome(headers)).toEqual(['lead', undefined]);
+  });
+});
+
+describe('a header that may mean an automatic answer', () => {
+  const headers = { 'X-Autoreply': 'yes' };
+  it.each([
+    'I am away until Monday.',
+    `I am away.\n\n${baseText.replace(/^/gm, '> ')}`,
+    'Phone: 212-555-0147',
+    'Name: Kim Park',
+  ])('skips a mail without a form of its own: %j', async (text) => {
+    expect(await outcome(headers, text)).toEqual(['skipped', 'auto_reply']);
   });
 });
 
