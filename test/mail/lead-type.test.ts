@@ -35,6 +35,15 @@ describe('lead type', () => {
     'You have a new booking',
     'Hello',
     '',
+    'I have an inquiry',
+    'Question about class times',
+    'About my booking',
+    'Is the class free',
+    'Interested in a trial class',
+    'Schedule a tour',
+    'Lost my pass',
+    'Ana booked a tour',
+    'Session Fitness - contact',
   ])('%j names none', async (subject) => {
     expect(await typeOf(subject)).toBeUndefined();
   });
@@ -50,9 +59,22 @@ describe('lead type', () => {
       'Phone Inquiry',
     );
     expect(await typeOf('Ana Lopez', `Lead Type: web lead\n${baseText}`)).toBe('Web Lead');
+    expect(await typeOf('Ana Lopez', `Lead Type: Google Lead\n${baseText}`)).toBe('Google Lead');
     expect(await typeOf('Ana Lopez', `Type: Online Intro\n${baseText}`)).toBe('Online Intro');
     expect(await typeOf('Ana Lopez', `Type: Residential\n${baseText}`)).toBeUndefined();
     expect(await typeOf('Ana Lopez', `Lead Type: N/A\n${baseText}`)).toBeUndefined();
+  });
+
+  it.each([
+    `${baseText}\nMessage: I have an inquiry`,
+    `Message: an inquiry about web leads\n${baseText}`,
+    `Message: online intro please\n${baseText}`,
+    `I saw the online intro\n\n${baseText}`,
+    `Web leads are great\n\n${baseText}`,
+    `${baseText}\nService: I want to ask about a class`,
+    `${baseText}\nInquiry: do you have a trial class`,
+  ])('is no ordinary word of a text: %j', async (text) => {
+    expect(await typeOf('Website', text)).toBeUndefined();
   });
 
   it('comes from a heading above the fields', async () => {

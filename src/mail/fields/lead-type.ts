@@ -9,6 +9,16 @@ const named: [RegExp, string][] = [
 ];
 const vocabulary =
   /\b(leads?|intro|trial|class|booking|appointment|inquiry|enquiry|consultation|tour|assessment|pass|referral|walk-?in|call-?in|drop-?in|request|reservation|session|registration|lesson|evaluation|quote|sign-?up)\b/i;
+/** What a type ends with; "Class schedule" and "Session Fitness" are none. */
+const typeEnd = new RegExp(
+  `(?:${vocabulary.source}|\\b(?:form|offer|submission|call|entry|confirmation|notification))$`,
+  'i',
+);
+/** Words of a sentence: somebody asks about a class, or lost a pass. */
+const ordinary =
+  /(?<![\w-])(?:i|i'm|my|me|we|our|you|your|he|she|is|are|was|am|do|does|did|can|could|have|has|had|need|want|wants|would|like|lost|schedule|how|what|when|where|why|who|about|regarding|in|on|to|a|an|the|this|that|no|not|yet|questions?|interested|please|help)(?![\w-])/i;
+const heading =
+  /^\W*(?:new\s+)?(?:online[\s_-]+intro|web[\s_-]?leads?)(?:\s+(?:booking|offer|call|request|form|submission|alert|notification|received))*\W*$/i;
 const prefixes = /^(?:\s*(?:\[[^\]]*\]|(?:re|fwd?|fw|ext|external|updated|cancell?ed|cancell?ation)\s*:))+/i;
 const parted = /\s+[-–—|»]+\s+|\s*[:!•]\s+|\s+(?:from|for|by|at|with|via)\s+/i;
 const sentence = /^(you|your|someone|somebody|a|an|the|we|i|there|please|hi|hello|thanks?|thank)\b/i;
@@ -30,7 +40,7 @@ export function readLeadType(
   return (
     fromSubject(subject, fields) ??
     (hint && typeIn(hint, fields)) ??
-    opening.map((line) => (line.split(/\s+/).length <= 6 ? canonical(line) : undefined)).find(Boolean)
+    opening.map((line) => (heading.test(line) ? canonical(line) : undefined)).find(Boolean)
   );
 }
 
@@ -59,6 +69,8 @@ function typeIn(text: string, fields: LeadFields): string | undefined {
   // "New lead: Ana" names no type.
   if (
     !vocabulary.test(type) ||
+    !typeEnd.test(type) ||
+    ordinary.test(type) ||
     /^leads?$/i.test(type) ||
     words.length > 5 ||
     /[@\d]/.test(type) ||

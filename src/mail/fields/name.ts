@@ -5,18 +5,29 @@ export interface PersonName {
   lastName?: string;
 }
 
+/** What a form writes where nobody answered, whatever was asked. */
+const noAnswer =
+  /^(unknown|tbd|tba|empty|n\/?a|none|null|nil|undefined|not (provided|given|available|specified|supplied)|[-.?_*]+)$/i;
 const placeholders = [
+  noAnswer,
   /^(potential|prospective|new|valued|unknown|anonymous|website|web|google|yelp|angi|facebook|wireless) (customer|client|lead|user|caller|guest|visitor|prospect|contact|member|person)$/i,
-  /^(customer|client|caller|visitor|guest|user|unknown|anonymous|no name|tbd|tba|yes|no|true|false|value|empty)$/i,
-  /^(n\/?a|none|null|nil|undefined|not (provided|given|available|specified|supplied)|[-.?_*]+)$/i,
+  /^(customer|client|caller|visitor|guest|user|anonymous|no name|yes|no|true|false|value)$/i,
 ];
 const titles = /^(mr|mrs|ms|miss|mx|dr|prof)\.?\s+(?=\S)/i;
 const suffixes = /^(jr|sr|ii|iii|iv|md|phd|esq)\.?$/i;
 
-/** Whether a form puts this where nobody gave a value. */
+/** Whether a form puts this where nobody gave a name. "Web lead" is no name, but the kind of a lead. */
 export function isPlaceholder(value: string): boolean {
-  const text = value.replace(/^[\s[({<*]+|[\s\])}>*]+$/g, '');
-  return placeholders.some((pattern) => pattern.test(text));
+  return placeholders.some((pattern) => pattern.test(bare(value)));
+}
+
+/** Whether a form puts this where nobody answered at all. */
+export function isNoAnswer(value: string): boolean {
+  return noAnswer.test(bare(value));
+}
+
+function bare(value: string): string {
+  return value.replace(/^[\s[({<*]+|[\s\])}>*]+$/g, '');
 }
 
 /** One part of a name, cleaned; `undefined` for a placeholder, another field's label, or what can't be a name. */

@@ -3,7 +3,7 @@ import { cutText } from '../clean-text.ts';
 import type { LeadFields } from '../parsed-mail.ts';
 import { readDate, readTime } from './date-time.ts';
 import { readEmail } from './email.ts';
-import { isPlaceholder, type PersonName, readNamePart, splitName } from './name.ts';
+import { isNoAnswer, isPlaceholder, type PersonName, readNamePart, splitName } from './name.ts';
 import { readPhone } from './phone.ts';
 import { isContact, isName, type PlacedPair } from './sections.ts';
 
@@ -109,9 +109,7 @@ function readBooking(pairs: readonly PlacedPair[], { ignorePlainDates }: FieldOp
 
 function readTexts(pairs: readonly PlacedPair[]): LeadFields {
   const text = (kind: string) =>
-    firstResult(pairs, kind, (value) =>
-      isPlaceholder(value) ? undefined : cutText(value, 200) || undefined,
-    );
+    firstResult(pairs, kind, (value) => (isNoAnswer(value) ? undefined : cutText(value, 200) || undefined));
   const leadType = text('leadType');
   const source = text('source');
   return { ...(leadType && { leadType }), ...(source && { source }) };
