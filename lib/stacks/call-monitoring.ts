@@ -1,5 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
-import { TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import type { FunctionName } from '../../src/platform/environment.ts';
 import type { AlarmName } from '../alarms.ts';
 import type { NodeFunction } from '../constructs/node-function.ts';
 import type { StageStack } from '../constructs/stage-stack.ts';
@@ -23,11 +24,19 @@ export function addCallAlarms(stack: StageStack, { receiver, worker, sweep }: Ca
   });
 
   // A refused login blocks the next one for up to an hour, and only a login tells: 75 minutes without a refusal
-  // are a login that worked. One block for both functions, but either may be the one that meets it.
-  for (const { name, links } of [worker.function, sweep]) {
-    const metric = alarms.metric(name, 'RingCentralLoginRefused', period, 'Sum');
-    alarms.add('RingCentralLoginRefused', { subject: name, metric, atLeast: 1, outOf: 15, links });
-  }
+  // are a login that worked. Either function may be the one that meets it; both emit a 0 at each run, so that the
+  // sum is there from the first day on.
+  const refusals = (name: FunctionName) => alarms.metric(name, 'RingCentralLoginRefused', period, 'Sum');
+  alarms.add('RingCentralLoginRefused', {
+    metric: new MathExpression({
+      expression: 'FILL(processor, 0) + FILL(sweep, 0)',
+      usingMetrics: { processor: refusals(worker.function.name), sweep: refusals(sweep.name) },
+      period,
+    }),
+    atLeast: 1,
+    outOf: 15,
+    links: worker.function.links,
+  });
 }
 
 function addSweepAlarms({ alarms }: StageStack, { name, links }: NodeFunction<'call-sweep'>): void {

@@ -10,11 +10,21 @@ interface Alarm {
   AlarmDescription: string;
   AlarmActions: string[];
   OKActions: string[];
-  Namespace: string;
-  MetricName: string;
-  Dimensions: { Name: string; Value: string }[];
-  Statistic: string;
-  Period: number;
+  Namespace?: string;
+  MetricName?: string;
+  Dimensions?: { Name: string; Value: string }[];
+  Statistic?: string;
+  Period?: number;
+  /** Of an alarm on a sum. */
+  Metrics?: {
+    Id: string;
+    Expression?: string;
+    MetricStat?: {
+      Metric: Required<Pick<Alarm, 'Namespace' | 'MetricName' | 'Dimensions'>>;
+      Stat: string;
+      Period: number;
+    };
+  }[];
   Threshold: number;
   EvaluationPeriods: number;
   DatapointsToAlarm: number;
@@ -104,8 +114,7 @@ TranscribeDlqNotEmpty-us-west-2                     page AWS/SQS/transcribe-dlq-
 TranscribeQueueOld-us-west-2                        page AWS/SQS/transcribe-queue-us-west-2/ApproximateAgeOfOldestMessage Maximum >= 43200 2/2 x 300 notBreaching
 CallSweepNotRunning-us-west-2                       page Callytics/call-sweep/SweepRuns Sum < 1 3/3 x 300 breaching
 SubscriptionNotActive-us-west-2                     page Callytics/call-sweep/SubscriptionNotActive Maximum >= 1 1/14 x 300 ignore
-RingCentralLoginRefused-transcribe-processor-us-west-2 page Callytics/transcribe-processor/RingCentralLoginRefused Sum >= 1 1/15 x 300 notBreaching
-RingCentralLoginRefused-call-sweep-us-west-2        page Callytics/call-sweep/RingCentralLoginRefused Sum >= 1 1/15 x 300 notBreaching
+RingCentralLoginRefused-us-west-2                      page Callytics/transcribe-processor/RingCentralLoginRefused + Callytics/call-sweep/RingCentralLoginRefused Sum >= 1 1/15 x 300 notBreaching
 GateClosed-us-west-2                                look Callytics/call-sweep/GateClosed Sum >= 1 15/15 x 60 ignore
 CallsWithoutWebhook-us-west-2                       look Callytics/call-sweep/CallsWithoutWebhook Sum >= 1 1/1 x 3600 notBreaching
 WebhookFailed-us-west-2                             look Callytics/webhook-receiver/WebhookFailed Sum >= 1 2/3 x 300 notBreaching
@@ -145,16 +154,33 @@ DeadLettersOld-forwarding-dlq-us-east-1             look AWS/SQS/forwarding-dlq-
 DeadLettersOld-lead-processor-dlq-us-west-2         look AWS/SQS/lead-processor-dlq-us-west-2/ApproximateAgeOfOldestMessage Maximum >= 864000 2/2 x 3600 notBreaching
 `;
 
+/** What an alarm watches: one metric, or the sum of several. */
+function watched({ Metrics, Namespace, MetricName, Dimensions = [], Statistic, Period }: Alarm) {
+  const sum = Metrics?.flatMap(({ MetricStat }) => MetricStat ?? []);
+  if (!sum) return [{ Namespace, MetricName, Dimensions, Statistic, Period }];
+  const expression = Metrics?.find(({ Expression }) => Expression)?.Expression;
+  expect(expression).toBe(Metrics?.flatMap(fillOf).join(' + '));
+  return sum.map(({ Metric, Stat, Period: every }) => ({ ...Metric, Statistic: Stat, Period: every }));
+}
+
+const fillOf = ({ MetricStat, Id }: { MetricStat?: object; Id?: string }) =>
+  MetricStat ? [`FILL(${Id}, 0)`] : [];
+
 /** An alarm in one line, as the list above has it. */
 function line(alarm: Alarm): string {
-  const subject = alarm.Dimensions.find(({ Name }) => Name !== 'Stage')?.Value;
+  const metrics = watched(alarm);
+  const [{ Statistic, Period } = {}] = metrics;
+  const named = metrics.map(({ Namespace, MetricName, Dimensions }) => {
+    const subject = Dimensions.find(({ Name }) => Name !== 'Stage')?.Value;
+    return `${Namespace}/${subject}/${MetricName}`;
+  });
   const operator = alarm.ComparisonOperator === 'LessThanThreshold' ? '<' : '>=';
   return [
     alarm.AlarmName,
     alarmTexts[registered(alarm)].severity,
-    `${alarm.Namespace}/${subject}/${alarm.MetricName}`,
-    `${alarm.Statistic} ${operator} ${alarm.Threshold}`,
-    `${alarm.DatapointsToAlarm}/${alarm.EvaluationPeriods} x ${alarm.Period}`,
+    named.join(' + '),
+    `${Statistic} ${operator} ${alarm.Threshold}`,
+    `${alarm.DatapointsToAlarm}/${alarm.EvaluationPeriods} x ${Period}`,
     alarm.TreatMissingData,
   ].join(' ');
 }
@@ -173,7 +199,7 @@ describe('our own metrics', () => {
     vi.restoreAllMocks();
   });
 
-  const own = all.filter(({ Namespace }) => Namespace === 'Callytics');
+  const own = all.flatMap(watched).filter(({ Namespace }) => Namespace === 'Callytics');
 
   it('are names of the registry that the handlers use', () => {
     expect(own.length).toBeGreaterThan(0);
