@@ -16,8 +16,8 @@ const reserveMs = 20_000;
 export interface PollDependencies {
   state: StateTable;
   parse(source: Buffer): Promise<ParsedMail>;
-  /** What is known of a mail that can't be read: a quarantined ParsedMail. */
-  quarantine(envelope: MailEnvelope): ParsedMail;
+  /** What is known of a mail that can't be read, from its envelope and recipient headers: a quarantined ParsedMail. */
+  quarantine(envelope: MailEnvelope, headers?: Buffer): Promise<ParsedMail>;
   take(parsed: ParsedMail, position: MailPosition): Promise<TakeMailResult>;
   remainingMs(): number;
   clock: Clock;
@@ -105,7 +105,7 @@ async function pollMail(
     }
     const attempt = await bookkeeping(deps, () => progress.countAttempt(uid), 1);
     const parsed = attemptsExhausted(attempt)
-      ? deps.quarantine(envelope)
+      ? await quarantine(deps, mailbox, envelope, attempt)
       : await fetchAndParse(deps, mailbox, uid);
     if (parsed === undefined) {
       await bookkeeping(deps, () => progress.settle(uid), undefined);
@@ -137,6 +137,20 @@ async function pollMail(
   await bookkeeping(deps, () => progress.settle(uid), undefined);
   // The connection is gone: the next mail must not pay for it with an attempt.
   return typeof seen === 'string' ? { stop: seen, settled: true } : 'settled';
+}
+
+/** Whose mail it is may stand in its headers alone; if asking for them ends the process too, nobody asks again. */
+async function quarantine(
+  deps: PollDependencies,
+  mailbox: Mailbox,
+  envelope: MailEnvelope,
+  attempt: number,
+): Promise<ParsedMail> {
+  const isFirstTime = !attemptsExhausted(attempt - 1);
+  const headers = isFirstTime
+    ? await mailbox.recipientHeaders(envelope.uid).catch(() => undefined)
+    : undefined;
+  return deps.quarantine(envelope, headers);
 }
 
 async function fetchAndParse(

@@ -50,6 +50,11 @@ export function createFetcher(connection: ImapConnection) {
     return new Map([...found, ...toEnvelopes(await rows(missing, beside))]);
   }
 
+  async function recipientHeaders(uid: number): Promise<Buffer | undefined> {
+    const headers = ['Delivered-To', 'X-Forwarded-To', 'X-Original-To', 'To', 'Cc'];
+    return (await row(uid, { headers }))?.headers;
+  }
+
   /** `undefined` when the server handed out nothing. Some answer OK with an empty source: no mail either. */
   async function source(uid: number, size: number): Promise<Buffer | undefined> {
     if (size > fullSourceLimit) return reducedSource(uid);
@@ -65,7 +70,7 @@ export function createFetcher(connection: ImapConnection) {
     return answer && plan.assemble(answer);
   }
 
-  return { rows, row, envelopes, source };
+  return { rows, row, envelopes, recipientHeaders, source };
 }
 
 export function hasSeen({ flags }: FetchMessageObject): boolean {

@@ -101,6 +101,8 @@ function imapMailbox(
       throw mailboxError('fetch_refused', 'fetch', 'NO_SOURCE');
     },
 
+    recipientHeaders: fetcher.recipientHeaders,
+
     async markSeen(uid) {
       if (readOnly) return true;
       await connection.run('store', (client) => client.messageFlagsAdd([uid], ['\\Seen'], { uid: true }));

@@ -14,6 +14,8 @@ export interface Mailbox {
   envelopes(uids: readonly number[]): Promise<Map<number, MailEnvelope>>;
   /** The mail's source without setting \Seen; `undefined` when the mail is gone. */
   fetch(uid: number): Promise<FetchedMail | undefined>;
+  /** The header lines that name recipients, without the rest of the mail; `undefined` when there are none to have. */
+  recipientHeaders(uid: number): Promise<Buffer | undefined>;
   /** Sets \Seen and checks that it stuck. `false` = the server did not keep it. Read-only: `true`, untouched. */
   markSeen(uid: number): Promise<boolean>;
   /** Never rejects and never hangs. */

@@ -404,7 +404,7 @@ describe('M: crashes and bad mails', () => {
     await tick();
     expect(uids()).toEqual([2, 1]);
     const sources = server.received.filter(
-      (line) => line.startsWith('UID FETCH 1 ') && line.includes('BODY'),
+      (line) => line.startsWith('UID FETCH 1 ') && line.includes('BODY.PEEK[]'),
     );
     expect(sources).toHaveLength(3);
   });
@@ -421,6 +421,40 @@ describe('M: crashes and bad mails', () => {
     await tick();
     expect(uids()).toEqual([2, 1]);
     expect(taken.at(-1)?.parsed.reason).toBe('attempts_exhausted');
+  });
+
+  it.each<[string, string, Script, string]>([
+    ['its headers tell its recipient', 'delivered-to', ({ usual }) => usual(), 'OTF0777'],
+    ['its headers are refused', 'to', refuse('NO no such header'), 'OTF0412'],
+    ['asking for its headers breaks the link', 'to', cut, 'OTF0412'],
+  ])('M24 quarantined mail is known to its store: %s', async (_, source, headerScript, trackingId) => {
+    const { tick, taken, unseen } = await scene(
+      [base(1, { headers: ['Delivered-To: lead-tracking+OTF0777@leads.example'] })],
+      {
+        'UID FETCH': (command) => {
+          const { line, tag, say, usual } = command;
+          if (line.includes('HEADER.FIELDS')) headerScript(command);
+          else if (line.includes('BODY')) say('* 1 FETCH (UID 1 BODY[] NIL)', `${tag} OK done`);
+          else if (line.includes('ENVELOPE')) {
+            const to = '((NIL NIL "lead-tracking+OTF0412" "leads.example"))';
+            const envelope = `ENVELOPE (NIL NIL NIL NIL NIL ${to} NIL NIL NIL "<a1@forms.example>")`;
+            say(
+              `* 1 FETCH (UID 1 FLAGS () INTERNALDATE "03-Nov-2026 13:50:00 +0000" RFC822.SIZE 400 ${envelope})`,
+              `${tag} OK done`,
+            );
+          } else usual();
+        },
+      },
+    );
+    for (let run = 0; run < 3; run += 1) await tick();
+    expect(taken).toEqual([]);
+    await tick().catch(() => undefined);
+    expect(taken).toHaveLength(1);
+    expect(taken[0]?.parsed).toMatchObject({ reason: 'attempts_exhausted' });
+    expect(taken[0]?.parsed.recipients[0]).toMatchObject({ source, trackingId });
+    await tick();
+    expect(taken).toHaveLength(1);
+    expect(unseen()).toEqual(headerScript === cut ? [1] : []);
   });
 });
 

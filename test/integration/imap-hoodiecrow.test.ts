@@ -37,6 +37,23 @@ describe('the adapter against hoodiecrow', () => {
     await mailbox.close();
   });
 
+  it('gives the headers that name recipients, and no others', async () => {
+    const uid = server.deliver(
+      Buffer.from(
+        'Delivered-To: a@leads.example\r\nFrom: web@forms.example\r\nTo: b@leads.example,\r\n c@leads.example\r\n\r\nbody',
+      ),
+      receivedAt,
+    );
+    const mailbox = await openImapMailbox(server.settings, 'INBOX');
+    const headers = String(await mailbox.recipientHeaders(uid));
+    expect(headers).toContain('Delivered-To: a@leads.example');
+    expect(headers).toContain('c@leads.example');
+    expect(headers).not.toMatch(/From:|body/);
+    expect(await mailbox.recipientHeaders(99)).toBeUndefined();
+    expect(server.flags(uid)).not.toContain('\\Seen');
+    await mailbox.close();
+  });
+
   it('refuses a wrong password', async () => {
     await expect(openImapMailbox({ ...server.settings, pass: 'wrong' }, 'INBOX')).rejects.toMatchObject({
       code: 'login_refused',

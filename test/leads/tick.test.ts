@@ -39,7 +39,7 @@ function aPoller(mailbox = new MemoryMailbox(), over: Partial<TickDependencies> 
       invocationId: `invocation-${invocation}`,
       housekeeping: async () => {},
       parse: async () => aParsedMail(),
-      quarantine: ({ uid }) => {
+      quarantine: async ({ uid }) => {
         quarantined.push(uid);
         return aParsedMail({ outcome: 'quarantined', reason: 'attempts_exhausted' });
       },

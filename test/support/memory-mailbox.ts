@@ -43,6 +43,9 @@ export class MemoryMailbox implements Mailbox {
     const mail = this.mails.find((other) => other.uid === uid);
     return mail && { ...envelope(mail), source: Buffer.from(mail.source), reduced: false };
   }
+  async recipientHeaders(uid: number) {
+    return Buffer.from(this.mails.find((mail) => mail.uid === uid)?.source ?? '');
+  }
   async markSeen(uid: number): Promise<boolean> {
     const mail = this.mails.find((other) => other.uid === uid);
     if (!mail) throw new MailboxError('fetch_refused', 'no such mail');

@@ -179,6 +179,18 @@ function inSet(line: string, uid: number, last: number): boolean {
   });
 }
 
+/** The header lines that the command names. */
+function headerFields(line: string, raw: string): string {
+  const [, section = '', names = ''] = /BODY\.PEEK(\[HEADER\.FIELDS \(([^)]*)\)\])/i.exec(line) ?? [];
+  const wanted = names.toLowerCase().split(/[\s"]+/);
+  const head = raw.split('\r\n\r\n', 1)[0] ?? '';
+  const lines = head
+    .split('\r\n')
+    .filter((each) => wanted.includes(each.split(':', 1)[0]?.toLowerCase() ?? ''));
+  const text = `${lines.join('\r\n')}\r\n\r\n`;
+  return `BODY${section} {${Buffer.byteLength(text, 'latin1')}}\r\n${text}`;
+}
+
 function fetchRow(line: string, mail: ScriptedMail, index: number): string {
   const { uid, raw, seen, internalDate = '03-Nov-2026 14:15:00 +0000' } = mail;
   const items = [
@@ -187,6 +199,7 @@ function fetchRow(line: string, mail: ScriptedMail, index: number): string {
     line.includes('INTERNALDATE') ? `INTERNALDATE "${internalDate}"` : '',
     line.includes('RFC822.SIZE') ? `RFC822.SIZE ${Buffer.byteLength(raw, 'latin1')}` : '',
     line.includes('ENVELOPE') ? 'ENVELOPE NIL' : '',
+    line.includes('HEADER.FIELDS') ? headerFields(line, raw) : '',
     line.includes('BODY.PEEK[]') ? `BODY[] {${Buffer.byteLength(raw, 'latin1')}}\r\n${raw}` : '',
   ];
   return `* ${index + 1} FETCH (${items.filter((item) => item !== '').join(' ')})`;
