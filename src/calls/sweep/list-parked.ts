@@ -33,21 +33,21 @@ export async function listParked(
   accountId: string,
   rows: readonly ParkedRow[],
   deadline: Date,
-): Promise<{ pages: number; failure?: Failure }> {
+): Promise<{ pages: number; failed: number; failure?: Failure }> {
   const window = windowOf(rows, deps.clock.now());
   const list = await deps.callLog.listCallLog(accountId, window);
   const { failure } = list;
   const pages = Math.max(1, Math.ceil(list.snapshot.records.length / recordsPerPage));
   if (failure?.kind === 'forbidden') {
     await askExtensions(deps, rows, deadline);
-    return { pages, failure };
+    return { pages, failed: 0, failure };
   }
   const sessions = sessionsOf(list.snapshot);
   const listed = await matchRows(deps, accountId, sessions, deadline);
   const covered = coverageOf(list, window);
-  await takeListed(deps, listed, covered, deadline);
+  const { failed } = await takeListed(deps, listed, covered, deadline);
   await lookLater(deps, rows, madeOf(listed, covered), deadline);
-  return { pages, ...(failure ? { failure } : {}) };
+  return { pages, failed, ...(failure ? { failure } : {}) };
 }
 
 export const madeOf = (listed: readonly Listed[], covered: Window): MadeList => ({

@@ -25,6 +25,10 @@ export const isOpenAndFree = (accountId: string) =>
 export const isDueAgain = (now: Date): SQL =>
   sql`${instantOf(now)} - ${calls.snapshotAt} >= greatest(interval '5 minutes', ${calls.snapshotAt} - ${end})`;
 
+/** In some of the hours after the call, at ever longer distances; a pass each hour meets each of them once. */
+export const isInRetryHour = (now: Date): SQL =>
+  sql`floor(extract(epoch from ${instantOf(now)} - ${end}) / 3600) in (1, 2, 4, 8, 16, 23)`;
+
 export const startedSince = (at: Date) => gte(calls.startedAt, at);
 export const startedBefore = (at: Date) => lt(calls.startedAt, at);
 export const snapshotBefore = (at: Date) => lte(calls.snapshotAt, at);

@@ -4,12 +4,12 @@ import type { SweepDependencies } from './dependencies.ts';
 import { takeUnknown } from './found-calls.ts';
 import { giveUpOld } from './give-up.ts';
 import { type MadeList, madeOf, matchRows } from './list-parked.ts';
-import { coverageOf, sessionsOf, type Window } from './list-sessions.ts';
+import { coverageOf, type ListedSessions, sessionsOf, type Window } from './list-sessions.ts';
 import { hasOpenCalls } from './open-calls.ts';
 import { askOpenAlone, retryOpen } from './retry-open.ts';
 import type { Schedule } from './schedule.ts';
 import { fetchStragglers } from './stragglers.ts';
-import { takeListed } from './take-list.ts';
+import { type Listed, takeListed } from './take-list.ts';
 
 export interface PassReport {
   /** The list that was made, for the pump. */
@@ -67,7 +67,7 @@ async function shortPass(
     await askOpenAlone(deps, accountId, { since: window.from, all: false }, deadline);
   }
   const stragglers = await fetchStragglers(deps, accountId, window.from, deadline);
-  const retried = await retryOpen(deps, accountId, window.from, deadline);
+  const retried = await retryOpen(deps, accountId, { pass: 'short', since: window.from }, deadline);
   await schedule.set({ pass_at: now.getTime() + 5 * minuteMs - jitterMs });
   return report(deps, accountId, 'short', looked ?? nothing, { stragglers: stragglers.asked, retried });
 }
@@ -91,7 +91,8 @@ async function fullPass(
   if (!looked.complete) return report(deps, accountId, 'full', looked, {});
   if (isForbidden) await askOpenAlone(deps, accountId, { since: window.from, all: true }, deadline);
   const stragglers = await fetchStragglers(deps, accountId, window.from, deadline);
-  const retried = await retryOpen(deps, accountId, new Date(now.getTime() - fullMs), deadline);
+  const since = new Date(now.getTime() - fullMs);
+  const retried = await retryOpen(deps, accountId, { pass: 'full', since }, deadline);
   const gave_up = await giveUpOld(deps, accountId, isForbidden, deadline);
   await schedule.set({
     full_pass_at: now.getTime() + hourMs - jitterMs,
@@ -153,9 +154,11 @@ async function look(
   const listed = await matchRows(deps, accountId, sessions, deadline);
   const made = madeOf(listed, covered);
   const taken = await takeListed(deps, listed, covered, deadline);
-  const unknown = [...sessions.byTelephonySession]
-    .filter(([telephonySessionId]) => !made.found.has(telephonySessionId))
-    .map(([telephonySessionId, snapshot]) => ({ accountId, telephonySessionId, snapshot }));
+  const unknown = unknownOf(sessions, listed).map(([telephonySessionId, snapshot]) => ({
+    accountId,
+    telephonySessionId,
+    snapshot,
+  }));
   const found = await takeUnknown(deps, unknown, deadline);
   return {
     records: snapshot.records.length,
@@ -168,6 +171,17 @@ async function look(
     list: made,
     ...(failure ? { failure } : {}),
   };
+}
+
+/** Sessions without a row, by their records' own ids: a leg may name a session that is no call by itself. */
+function unknownOf({ byTelephonySession }: ListedSessions, listed: readonly Listed[]) {
+  const known = new Set(listed.flatMap(({ snapshot }) => snapshot.records.map(({ id }) => id)));
+  return [...byTelephonySession].filter(([telephonySessionId, { records }]) =>
+    records.every(
+      (record) =>
+        !known.has(record.id) && (record.telephonySessionId ?? telephonySessionId) === telephonySessionId,
+    ),
+  );
 }
 
 /** A list that failed: again in a minute, but not where only a person can help. */

@@ -12,6 +12,8 @@ export interface PumpReport {
   /** Parked sessions when it began, and when it ended. */
   parked: number;
   left: number;
+  /** Listed sessions that couldn't be stored. */
+  failed: number;
   failure?: Failure;
 }
 
@@ -55,7 +57,12 @@ export async function pump(
     sent_back: sent.back,
     sent_free: sent.free,
   });
-  return { parked: before.parked, left, ...(lists.failure ? { failure: lists.failure } : {}) };
+  return {
+    parked: before.parked,
+    left,
+    failed: lists.failed,
+    ...(lists.failure ? { failure: lists.failure } : {}),
+  };
 }
 
 /** None while the gate is closed, though it may open within the minute. */
@@ -74,7 +81,7 @@ async function makeLists(
   slots: SlotsLeft,
   passed: MadeList | undefined,
   deadline: Date,
-): Promise<{ made: number; backPages: number; failure?: Failure }> {
+): Promise<{ made: number; backPages: number; failed: number; failure?: Failure }> {
   const unlisted = { live: work.live.filter(waitsForList), back: work.back.filter(waitsForList) };
   if (passed) await lookLater(deps, [...unlisted.live, ...unlisted.back], passed, deadline);
   const rowsOf = (workClass: WorkClass) =>
@@ -83,12 +90,13 @@ async function makeLists(
     messages: work[workClass].filter(hasContent).reduce((sum, { openRecordings }) => sum + openRecordings, 0),
     wantsList: rowsOf(workClass).length > 0,
   });
-  const lists = { made: 0, backPages: 0 };
+  const lists = { made: 0, backPages: 0, failed: 0 };
   const wanted = planLists({ live: wishOf('live'), back: wishOf('back') }, slots);
   for (const workClass of classes.filter((one) => wanted.includes(one))) {
     if (deadline.getTime() - deps.clock.now().getTime() < listTimeMs) break;
-    const { pages, failure } = await listParked(deps, accountId, rowsOf(workClass), deadline);
+    const { pages, failed, failure } = await listParked(deps, accountId, rowsOf(workClass), deadline);
     lists.made += 1;
+    lists.failed += failed;
     if (workClass === 'back') lists.backPages += pages;
     if (failure) return { ...lists, failure };
   }

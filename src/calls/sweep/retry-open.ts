@@ -5,7 +5,14 @@ import { limitStatements } from '../call-statements.ts';
 import { parkCall } from '../parking.ts';
 import type { NextStep } from '../step.ts';
 import type { SweepDependencies } from './dependencies.ts';
-import { endedSince, isDueAgain, isOpenAndFree, snapshotBefore, startedSince } from './open-calls.ts';
+import {
+  endedSince,
+  isDueAgain,
+  isInRetryHour,
+  isOpenAndFree,
+  snapshotBefore,
+  startedSince,
+} from './open-calls.ts';
 
 /** As many as a minute can use for a while; the rest comes with the next pass. */
 const rowsOfAKind = 200;
@@ -17,34 +24,43 @@ const voicemailWorkMs = 5 * minuteMs;
 const longestCallMs = 26 * 60 * minuteMs;
 
 /**
- * Parks what is known and not fetched, and nobody works on: recordings whose content wasn't there or couldn't be
- * stored, voicemails that couldn't be read.
+ * Parks what is known and not fetched, and nobody works on: recordings whose content wasn't there, or couldn't be
+ * stored, voicemails that couldn't be read. What goes wrong again and again is tried less and less often, since each
+ * try may be three receives and a message in the dead-letter queue.
  *
- * @param endedAfter only calls that ended since then
+ * @param pass `short`: calls that ended after `since`; `full`: those again, and older ones
  */
 export async function retryOpen(
   deps: SweepDependencies,
   accountId: string,
-  endedAfter: Date,
+  { pass, since }: { pass: 'short' | 'full'; since: Date },
   deadline: Date,
 ): Promise<number> {
   const now = deps.clock.now();
   const ago = (ms: number) => new Date(now.getTime() - ms);
-  const isRecent = and(endedSince(endedAfter), startedSince(new Date(endedAfter.getTime() - longestCallMs)));
-  // 'pending' with a known recording: its content was not found.
-  const recording = and(
+  const isRecent = and(
     isOpenAndFree(accountId),
+    endedSince(since),
+    startedSince(new Date(since.getTime() - longestCallMs)),
+  );
+  const isFull = pass === 'full';
+  const recording = and(
     isRecent,
     hasOpen(callRecordings),
-    or(eq(calls.recordingStatus, 'pending'), snapshotBefore(ago(workMs))),
+    or(
+      // With a known recording: its content was not found.
+      eq(calls.recordingStatus, 'pending'),
+      // With a step, a message was sent for it already.
+      and(snapshotBefore(ago(workMs)), isFull ? isInRetryHour(now) : isNull(calls.nextStep)),
+    ),
   );
   const voicemail = and(
-    isOpenAndFree(accountId),
     isRecent,
     eq(calls.voicemailStatus, 'pending'),
     not(hasOpen(callRecordings)),
     hasOpen(voicemails),
     snapshotBefore(ago(voicemailWorkMs)),
+    isFull ? isInRetryHour(now) : undefined,
   );
   const recordings = await parkAll(deps, accountId, recording, 'recording', deadline);
   return recordings + (await parkAll(deps, accountId, voicemail, 'voicemail', deadline));

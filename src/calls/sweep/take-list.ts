@@ -11,6 +11,8 @@ import { isWithin, spanOf, type Window } from './list-sessions.ts';
 import { endOf } from './parked-rows.ts';
 import type { SessionRow } from './session-rows.ts';
 
+const putBackMs = 15 * 60_000;
+
 /** A session of our own with what a list says of it. */
 export interface Listed {
   row: SessionRow;
@@ -45,7 +47,10 @@ export async function takeListed(
     deps,
     sessions,
     async (one) => {
-      const result = await takeOne(deps, one, covered, deadline);
+      const result = await takeOne(deps, one, covered, deadline).catch(async (error: unknown) => {
+        await putBack(deps, one.row, deadline);
+        throw error;
+      });
       if (result.stored) taken.stored += 1;
       if (result.parked) taken.parked += 1;
     },
@@ -78,6 +83,14 @@ async function takeOne(
   const session = await keepSnapshot(deps, row, snapshot, deadline);
   if (!session) return nothing;
   return { stored: true, parked: await parkNext(deps, row, session, deadline) };
+}
+
+/** A session that can't be stored must not be the first of every list, which would keep newer ones out. */
+async function putBack({ neon, clock }: SweepDependencies, row: SessionRow, deadline: Date): Promise<void> {
+  const waiting = waitsForCallLog(row);
+  if (!waiting) return;
+  const next = { step: waiting.nextStep, at: new Date(clock.now().getTime() + putBackMs) };
+  await neon.run((db) => moveOn(db, row, waiting, next), deadline);
 }
 
 /** Recordings before voicemails: one message does both. Whether there is something to send. */
