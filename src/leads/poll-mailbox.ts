@@ -19,6 +19,8 @@ export interface PollDependencies {
   /** What is known of a mail that can't be read, from its envelope and recipient headers: a quarantined ParsedMail. */
   quarantine(envelope: MailEnvelope, headers?: Buffer): Promise<ParsedMail>;
   take(parsed: ParsedMail, position: MailPosition): Promise<TakeMailResult>;
+  /** Whether the folder can be opened, asked when the link broke while a mail was fetched. Never rejects. */
+  canReopen(): Promise<boolean>;
   remainingMs(): number;
   clock: Clock;
   log: Log;
@@ -125,6 +127,7 @@ async function pollMail(
     log.error(logEvents.mailFailed, { ...where, stage: 'fetch', error_code: code });
     if (!(error instanceof MailboxError) || error.code === 'fetch_refused') return 'kept';
     if (error.code === 'throttled') await bookkeeping(deps, () => progress.takeBackAttempt(uid), undefined);
+    else if (await isUnreachable(deps)) await bookkeeping(deps, () => progress.excuseAttempt(uid), undefined);
     return { stop: code, settled: false };
   }
 
@@ -137,6 +140,11 @@ async function pollMail(
   await bookkeeping(deps, () => progress.settle(uid), undefined);
   // The connection is gone: the next mail must not pay for it with an attempt.
   return typeof seen === 'string' ? { stop: seen, settled: true } : 'settled';
+}
+
+/** A server that can't be reached at once after a broken link says that this mail didn't break it. */
+async function isUnreachable(deps: PollDependencies): Promise<boolean> {
+  return deps.remainingMs() >= reserveMs && !(await deps.canReopen());
 }
 
 /** Whose mail it is may stand in its headers alone; if asking for them ends the process too, nobody asks again. */

@@ -4,7 +4,7 @@ import { acquireLease, type Lease } from '../platform/lease.ts';
 import { logEvents } from '../platform/log-events.ts';
 import { type PollDependencies, type PollReport, pollMailbox } from './poll-mailbox.ts';
 
-export interface TickDependencies extends PollDependencies {
+export interface TickDependencies extends Omit<PollDependencies, 'canReopen'> {
   openMailbox(name: string): Promise<Mailbox>;
   /** Unique to this invocation: the owner of its leases. */
   invocationId: string;
@@ -85,8 +85,9 @@ async function tickFolder(deps: TickDependencies, name: string): Promise<FolderE
   }
   let mailbox: Mailbox | undefined;
   try {
-    mailbox = await deps.openMailbox(name);
-    const report = await pollMailbox(deps, mailbox);
+    const opened = await deps.openMailbox(name);
+    mailbox = opened;
+    const report = await pollMailbox({ ...deps, canReopen: () => canReopen(deps, name, opened) }, opened);
     log.info(logEvents.pollerFinished, {
       mailbox: name,
       candidates: report.candidates,
@@ -108,6 +109,18 @@ async function tickFolder(deps: TickDependencies, name: string): Promise<FolderE
   } finally {
     await mailbox?.close();
     await lease?.release().catch(() => undefined);
+  }
+}
+
+async function canReopen(deps: TickDependencies, name: string, before: Mailbox): Promise<boolean> {
+  // First: a server may allow one connection only.
+  await before.close();
+  try {
+    const again = await deps.openMailbox(name);
+    await again.close();
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -17,9 +17,14 @@ export interface ProgressStore {
   countAttempt(uid: number): Promise<number>;
   /** Takes the last attempt back: what went wrong was not the mail's fault. It stays pending. */
   takeBackAttempt(uid: number): Promise<void>;
+  /** The same for what only seems not to be the mail's fault: twelve times a mail. */
+  excuseAttempt(uid: number): Promise<void>;
   /** The mail has its outcome, or is gone from the mailbox. */
   settle(uid: number): Promise<void>;
 }
+
+/** An hour of ticks. A mail that takes the server down for a while each time must end in quarantine too. */
+const maximumExcuses = 12;
 
 export function createProgressStore(
   state: StateTable,
@@ -32,8 +37,22 @@ export function createProgressStore(
     return item && fromItem(item);
   }
 
+  const excusesOf = (uid: number) => ({ '#excuses': `excuses#${uid}` });
+
+  async function takeBackAttempt(uid: number): Promise<void> {
+    const names = { '#uid': String(uid) };
+    const lowered = await state.update(pk, {
+      update: 'SET attempts.#uid = attempts.#uid - :one',
+      condition: 'attempts.#uid > :one',
+      names,
+      values: { ':one': 1 },
+    });
+    if (lowered === conditionFailed) await state.update(pk, { update: 'REMOVE attempts.#uid', names });
+  }
+
   return {
     load,
+    takeBackAttempt,
 
     async create(first) {
       const created = await state.update(pk, {
@@ -77,21 +96,20 @@ export function createProgressStore(
       return item === conditionFailed ? 1 : (fromItem(item).attempts.get(uid) ?? 1);
     },
 
-    async takeBackAttempt(uid) {
-      const names = { '#uid': String(uid) };
-      const lowered = await state.update(pk, {
-        update: 'SET attempts.#uid = attempts.#uid - :one',
-        condition: 'attempts.#uid > :one',
-        names,
-        values: { ':one': 1 },
+    async excuseAttempt(uid) {
+      const excused = await state.update(pk, {
+        update: 'ADD #excuses :one',
+        condition: 'attribute_not_exists(#excuses) OR #excuses < :maximum',
+        names: excusesOf(uid),
+        values: { ':one': 1, ':maximum': maximumExcuses },
       });
-      if (lowered === conditionFailed) await state.update(pk, { update: 'REMOVE attempts.#uid', names });
+      if (excused !== conditionFailed) await takeBackAttempt(uid);
     },
 
     async settle(uid) {
       await state.update(pk, {
-        update: 'ADD settled :uid DELETE pending :uid REMOVE attempts.#uid',
-        names: { '#uid': String(uid) },
+        update: 'ADD settled :uid DELETE pending :uid REMOVE attempts.#uid, #excuses',
+        names: { '#uid': String(uid), ...excusesOf(uid) },
         values: { ':uid': new Set([uid]) },
       });
     },

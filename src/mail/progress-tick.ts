@@ -4,7 +4,8 @@ import { advance, firstProgress, lookBackMs, selectCandidates } from './progress
 import { createProgressStore, type ProgressStore } from './progress-store.ts';
 
 /** Which mails this tick takes, and the book-keeping of each. */
-export interface TickProgress extends Pick<ProgressStore, 'countAttempt' | 'takeBackAttempt' | 'settle'> {
+export interface TickProgress
+  extends Pick<ProgressStore, 'countAttempt' | 'takeBackAttempt' | 'excuseAttempt' | 'settle'> {
   /** UIDs in the order in which to take them. One may be gone by now: `fetch` says so, then settle it. */
   candidates: number[];
 }
@@ -36,6 +37,7 @@ export async function unseenOnly(mailbox: Mailbox): Promise<TickProgress> {
     candidates: selectCandidates(nothingKnown, { unseen: await mailbox.unseen(), above: [] }),
     countAttempt: async () => 1,
     takeBackAttempt: async () => {},
+    excuseAttempt: async () => {},
     settle: async () => {},
   };
 }

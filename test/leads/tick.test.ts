@@ -192,6 +192,56 @@ describe('a tick', () => {
     expect(quarantined).toEqual([]);
   });
 
+  /** A folder whose mail 1 breaks the link; `reachable` tells whether it can be opened again after that. */
+  function aBreakingMail(code: 'connection_lost' | 'timeout') {
+    const mailbox = new MemoryMailbox();
+    const link = { broken: true, reachable: false };
+    let lost = false;
+    const openMailbox = async () => {
+      if (lost && !link.reachable) {
+        lost = false;
+        throw new MailboxError('connect_failed', 'nobody there');
+      }
+      lost = false;
+      return mailbox;
+    };
+    const poller = aPoller(mailbox, { openMailbox });
+    const fetch = mailbox.fetch.bind(mailbox);
+    mailbox.fetch = async (uid) => {
+      if (uid !== 1 || !link.broken) return fetch(uid);
+      lost = true;
+      throw new MailboxError(code, 'the link is gone');
+    };
+    mailbox.add('one');
+    return { ...poller, link };
+  }
+
+  it.each(['connection_lost', 'timeout'] as const)(
+    'a network that is down costs the mail under which it broke no attempt: %s',
+    async (code) => {
+      const { taken, quarantined, tick, link } = aBreakingMail(code);
+      for (let run = 0; run < 8; run += 1) await expect(tick()).rejects.toThrow(code);
+      link.broken = false;
+      await tick();
+      expect(taken).toEqual([1]);
+      expect(quarantined).toEqual([]);
+    },
+  );
+
+  it.each<[string, boolean, number]>([
+    ['the link, each time', true, 3],
+    ['the server for a while, each time', false, 15],
+  ])('M24 a mail that breaks %s, ends in quarantine', async (_, reachable, failures) => {
+    const { quarantined, tick, link } = aBreakingMail('connection_lost');
+    link.reachable = reachable;
+    for (let run = 0; run < failures; run += 1) {
+      await expect(tick()).rejects.toThrow('connection_lost');
+      expect(quarantined).toEqual([]);
+    }
+    await tick();
+    expect(quarantined).toEqual([1]);
+  });
+
   it('M17 a mail set to unseen by hand is taken again (its key de-duplicates), one opened first is not missed', async () => {
     const { mailbox, taken, tick } = aPoller();
     mailbox.add('opened by somebody', { seen: true });

@@ -76,6 +76,24 @@ describe('progress in the state table', () => {
     expect(await one.countAttempt(101)).toBe(1);
   });
 
+  it('excuses a mail twelve times, which settling forgets', async () => {
+    const [one] = await twoRuns();
+    for (let tick = 0; tick < 12; tick += 1) {
+      expect(await one.countAttempt(101)).toBe(1);
+      await one.excuseAttempt(101);
+    }
+    const counts: number[] = [];
+    for (let tick = 0; tick < 4; tick += 1) {
+      counts.push(await one.countAttempt(101));
+      await one.excuseAttempt(101);
+    }
+    expect(counts).toEqual([1, 2, 3, 4]);
+    await one.settle(101);
+    await one.countAttempt(101);
+    await one.excuseAttempt(101);
+    expect((await one.load())?.attempts).toEqual(new Map());
+  });
+
   it('loses neither counts nor settled mails of overlapping runs', async () => {
     const [one, other] = await twoRuns();
     const uids = Array.from({ length: 20 }, (_, index) => 101 + index);
