@@ -1,5 +1,5 @@
-import { sql } from 'drizzle-orm';
 import type { Database } from '../db/client.ts';
+import { limitStatements } from '../db/limits.ts';
 import { contactTimeline, tasks } from '../db/schema/index.ts';
 import { upsertContact } from './contact.ts';
 import type { ContactHours } from './contact-hours.ts';
@@ -30,10 +30,7 @@ export async function recordLead(
   hours: ContactHours,
 ): Promise<RecordedLead> {
   const [, , task, timeline] = await db.batch([
-    // A client that is gone must not hold row locks. Local to the transaction, so it is set in every batch.
-    db.execute(
-      sql`select set_config('statement_timeout', '5s', true), set_config('lock_timeout', '3s', true)`,
-    ),
+    limitStatements(db),
     upsertContact(db, lead, now),
     // No target: a conflict with either unique index means that staff have the task already.
     db

@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm';
 import type { BatchItem } from 'drizzle-orm/batch';
 import type { Database } from '../db/client.ts';
 import { excluded } from '../db/excluded.ts';
+import { limitStatements } from '../db/limits.ts';
 import { type LeadMailRow, type LeadRow, leadMails, leads } from '../db/schema/index.ts';
 import type { LeadInput, LedgerMail } from './lead.ts';
 import { chooseKnownLead, insertCancellationEvent } from './persist-cancellation.ts';
@@ -43,9 +44,7 @@ export async function persistLeadPipeline(
 ): Promise<PersistedMail> {
   const { mail } = record;
   const results = await db.batch([
-    db.execute(
-      sql`select set_config('statement_timeout', '5s', true), set_config('lock_timeout', '3s', true)`,
-    ),
+    limitStatements(db),
     lock(db, `mail ${mail.mailKey}`),
     ...leadSteps(db, record, options),
     insertLedgerLine(db, mail, options),
