@@ -23,7 +23,7 @@ export function outsideOf(
   };
   return {
     parameters: (functions) =>
-      joined(parametersFor(functions, values), ringCentral?.parameters(functions) ?? new Map()),
+      joinedParameters(parametersFor(functions, values), ringCentral?.parameters(functions) ?? new Map()),
     tables: storeTables,
     environment: { NEON_HTTP_ENDPOINT: databases.endpoint },
   };
@@ -43,7 +43,8 @@ function parametersFor(functions: readonly FunctionPlan[], values: Record<string
   return byRegion;
 }
 
-function joined(...all: readonly ParameterValues[]): ParameterValues {
+/** All of them, by region. */
+export function joinedParameters(...all: readonly ParameterValues[]): ParameterValues {
   const regions = new Set(all.flatMap((values) => [...values.keys()]));
   return new Map(
     [...regions].map((region) => [region, new Map(all.flatMap((values) => [...(values.get(region) ?? [])]))]),

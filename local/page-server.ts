@@ -13,8 +13,6 @@ export interface PageServer {
 }
 
 const shownLines = 300;
-/** Tables are shown anew at most this often. */
-const refreshMs = 1_000;
 /** Also without a log line: messages come back, or reach a dead-letter queue, in silence. */
 const silentRefreshes = 5;
 
@@ -24,8 +22,17 @@ const htmlHeaders = {
   'x-content-type-options': 'nosniff',
 };
 
-/** The run's web page, on 127.0.0.1 and for this machine's browser only. */
-export async function startPageServer(stageName: string, run: Run, journal: Journal): Promise<PageServer> {
+/**
+ * The run's web page, on 127.0.0.1 and for this machine's browser only.
+ *
+ * @param refreshMs tables are shown anew at most this often
+ */
+export async function startPageServer(
+  stageName: string,
+  run: Run,
+  journal: Journal,
+  refreshMs = 1_000,
+): Promise<PageServer> {
   const { queues } = run.stage;
   const redrivable = new Map(
     queues.plans.flatMap(({ redrive }) => {

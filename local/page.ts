@@ -30,6 +30,7 @@ const style = `
   table { border-collapse: collapse; width: 100%; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
   caption { text-align: start; color: var(--muted); padding-block: 0.25rem; }
   th, td { border-bottom: 1px solid var(--line); padding: 0.3rem 0.75rem 0.3rem 0.25rem; text-align: start; overflow-wrap: break-word; }
+  td { white-space: pre-line; }
   th { background: var(--shade); white-space: nowrap; }
   pre { margin: 0.5rem 0; max-height: 24rem; overflow: auto; border: 1px solid var(--line); padding: 0.5rem; font-size: 0.8rem; }
   button { font: inherit; padding: 0 0.75rem; min-height: 1.75rem; }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
@@ -180,7 +181,8 @@ async function send(response: ServerResponse, reply: Reply, cut = false): Promis
     let sent = 0;
     for await (const chunk of body.stream) {
       if (sent + chunk.length > bytes / 2) break;
-      response.write(chunk);
+      // What the socket hasn't taken would be lost with it.
+      if (!response.write(chunk)) await once(response, 'drain');
       sent += chunk.length;
     }
   }

@@ -18,7 +18,7 @@ export interface Buckets {
   find(name: string): BucketPlan | undefined;
   /** The object's first bytes, or undefined where there is none. */
   head(bucket: string, key: string, bytes: number): Promise<Buffer | undefined>;
-  put(bucket: string, key: string, body: string, contentType: string): Promise<void>;
+  put(bucket: string, key: string, body: string | Buffer, contentType: string): Promise<void>;
   /** Of a bucket, in the order of their names. */
   keys(bucket: string): Promise<string[]>;
   close(): Promise<void>;

@@ -5,6 +5,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createJournal, type Journal } from '../../local/journal.ts';
 import { launch } from '../../local/launch.ts';
+import { readCalls } from '../../local/options.ts';
 import { type PageServer, startPageServer } from '../../local/page-server.ts';
 import { type Run, startRun } from '../../local/run.ts';
 import { settle } from '../../local/settle.ts';
@@ -27,7 +28,12 @@ const quietly = [
 ];
 const deadLetterQueue = 'lead-processor-dlq-test-us-west-2';
 const redriveButton = `Redrive ${deadLetterQueue}`;
-const riverside = { ...riversideStore, timeZone: 'America/New_York' };
+const riverside = {
+  ...riversideStore,
+  providerAccountId: '400131426008',
+  timeZone: 'America/New_York',
+  phoneNumbers: ['+12125550100'],
+};
 const harbor = {
   storeId: '8b1d2c7e-0f4b-4f0e-8f56-2f9d7c3a5b02',
   leadEmail: 'harbor@leads.example',
@@ -45,6 +51,7 @@ Last Name: Lopez
 Phone: ${phone}
 Email: ${first.toLowerCase()}@x.example
 `;
+const sampleCalls = (name: string) => readCalls(`local/samples/calls/${name}.json`);
 const noLead = 'From: a@x.example\nTo: harbor@leads.example\nSubject: hi\n\nhello';
 
 describe.skipIf(!executablePath)('the page of the local run in Chromium', () => {
@@ -60,15 +67,21 @@ describe.skipIf(!executablePath)('the page of the local run in Chromium', () => 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'callytics-page-'));
     journal = createJournal();
-    run = await startRun(launch('test'), [riverside, harbor], journal);
-    server = await startPageServer('test', run, journal);
+    const launched = launch('test');
+    const browsing = chromium.launch({ ...(executablePath ? { executablePath } : {}), args: quietly });
+    // Whoever awaits it later learns of a failure.
+    browsing.catch(() => undefined);
+    // Five minutes of a delay are a second.
+    run = await startRun(launched, [riverside, harbor], journal, { delayScale: 1 / 300 });
+    server = await startPageServer('test', run, journal, 200);
+    await run.play(['answered-with-recording', 'missed-not-in-call-log'].map(sampleCalls));
     run.feed([
       mailFile('ana.eml', webLead(riverside.leadEmail, 'Ana', '(212) 555-0147'), '2026-11-03T14:15:00Z'),
       mailFile('cy.eml', webLead(harbor.leadEmail, 'Cy', '(415) 555-0199'), '2026-11-03T15:00:00Z'),
       mailFile('junk.eml', noLead, '2026-11-03T16:00:00Z'),
     ]);
     await settle(run.stage, run.work, journal);
-    browser = await chromium.launch({ ...(executablePath ? { executablePath } : {}), args: quietly });
+    browser = await browsing;
   }, 120_000);
   afterAll(async () => {
     await browser?.close();
@@ -123,7 +136,9 @@ describe.skipIf(!executablePath)('the page of the local run in Chromium', () => 
     ]);
     const headings = await page.getByRole('heading', { level: 2 }).allInnerTexts();
     expect(headings).toEqual(
-      expect.arrayContaining(['Leads', 'Contacts', 'Tasks', 'Timeline', 'Queues', 'Log']),
+      expect.arrayContaining([
+        ...['Leads', 'Contacts', 'Tasks', 'Timeline', 'Calls', 'Transcripts', 'Queues', 'Log'],
+      ]),
     );
     for (const heading of headings) {
       expect(await page.getByRole('region', { name: heading, exact: true }).count()).toBe(1);
@@ -145,13 +160,45 @@ describe.skipIf(!executablePath)('the page of the local run in Chromium', () => 
       ['orangeTheory-0412', '+12125550147', 'Ana Lopez'],
       ['orangeTheory-0777', '+14155550199', 'Cy Lopez'],
     ]);
-    expect((await rowsOf('Timeline')).map(([, phone, event]) => [phone, event]).sort()).toEqual([
+    const told = (await rowsOf('Timeline')).map(([, phone, event]) => [phone, event]);
+    expect(told.filter(([, event]) => event === 'lead.created').sort()).toEqual([
       ['+12125550147', 'lead.created'],
       ['+14155550199', 'lead.created'],
     ]);
     expect((await rowsOf('Queues')).map(([name, ...depth]) => [name, ...depth.slice(0, 3)])).toEqual(
       run.stage.queues.plans.map(({ name }) => [name, '0', '0', '0']),
     );
+  });
+
+  it('shows the calls: how far each is, what was recorded, and what was said', async () => {
+    expect(
+      (await rowsOf('Calls')).map(([store, phone, , started, ...rest]) => [store, phone, started, ...rest]),
+    ).toEqual([
+      [
+        'orangeTheory-0412',
+        '+12125550147',
+        'Tue 2026-11-03 09:15 EST',
+        'disconnected',
+        'Accepted',
+        'stored',
+        'none',
+        '',
+      ],
+      [
+        'orangeTheory-0412',
+        '+12125550148',
+        'Tue 2026-11-03 11:00 EST',
+        'disconnected',
+        '',
+        'pending',
+        'none',
+        '',
+      ],
+    ]);
+    const [transcript] = await rowsOf('Transcripts');
+    expect(transcript?.slice(0, 4)).toEqual(['recording', '55002010', '+12125550147', 'channel']);
+    expect(transcript?.[4]).toContain('[PII]');
+    expect((await rowsOf('Timeline')).map(([, , event]) => event)).toContain('call.transcribed');
   });
 
   it('a task is due in its store’s zone, and the zone is named', async () => {
@@ -217,7 +264,10 @@ describe.skipIf(!executablePath)('the page of the local run in Chromium', () => 
       last = await focused();
     }
     expect(reached).toEqual(
-      expect.arrayContaining(['leads', 'contacts', 'tasks', 'timeline', 'queues', redriveButton, 'log']),
+      expect.arrayContaining([
+        ...['leads', 'contacts', 'tasks', 'timeline', 'calls', 'transcripts', 'queues'],
+        ...[redriveButton, 'Redrive transcribe-dlq-test-us-west-2', 'log'],
+      ]),
     );
 
     const button = page.getByRole('button', { name: redriveButton, exact: true });

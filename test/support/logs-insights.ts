@@ -37,7 +37,7 @@ function flatten(value: unknown, name = ''): LogRecord {
 }
 
 /**
- * Runs a query in the part of the Logs Insights language that the lead flow's queries use.
+ * Runs a query in the part of the Logs Insights language that the saved queries use.
  *
  * @throws Error for anything else
  */
@@ -60,6 +60,11 @@ export function runQuery(text: string, records: readonly LogRecord[]): QueryResu
   } while (source.skip('|'));
   if (source.peek() !== undefined) throw new Error(`unexpected ${source.peek()}`);
   return { rows: rows ?? [], matched, asked: [...source.asked] };
+}
+
+/** Fields that the query names and none of its own lines has. */
+export function unknownFields({ asked, matched }: Pick<QueryResult, 'asked' | 'matched'>): string[] {
+  return asked.filter((field) => !matched.some((record) => record[field] !== undefined));
 }
 
 type Reader = ReturnType<typeof createReader>;
@@ -168,7 +173,8 @@ function aggregate(source: Reader, records: readonly LogRecord[]): QueryResult['
 function statistic(source: Reader): Statistic {
   const kind = source.take();
   source.expect('(');
-  const field = source.skip('*') ? undefined : source.field();
+  const field = source.skip('*') || source.peek() === ')' ? undefined : source.field();
+  const percent = source.skip(',') ? Number(source.literal()) : undefined;
   source.expect(')');
   source.expect('as');
   const name = source.take();
@@ -177,7 +183,16 @@ function statistic(source: Reader): Statistic {
   if (kind === 'count') return { name, of: (records) => present(records).length };
   if (kind === 'count_distinct') return { name, of: (records) => new Set(present(records)).size };
   if (kind === 'max') return { name, of: (records) => Math.max(...present(records).map(Number)) };
+  if (kind === 'pct' && percent !== undefined) {
+    return { name, of: (records) => percentile(present(records).map(Number), percent) };
+  }
   throw new Error(`unknown statistic ${kind}`);
+}
+
+/** The value below which so many percent of the others are. */
+function percentile(values: readonly number[], percent: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1)] ?? 0;
 }
 
 function sorted(source: Reader, rows: QueryResult['rows']): QueryResult['rows'] {

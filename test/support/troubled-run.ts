@@ -6,18 +6,20 @@ import { bundleHandlers } from '../../lib/bundle.ts';
 import { synthesizeStage } from '../../lib/synthesize.ts';
 import type { FunctionPlan } from '../../local/assembly/functions.ts';
 import { readStacks } from '../../local/assembly/read-stacks.ts';
+import { startTelephony, type Telephony } from '../../local/calls/telephony.ts';
 import { type LocalMailbox, startMailbox } from '../../local/imap.ts';
 import { createJournal, type Journal } from '../../local/journal.ts';
-import { outsideOf, storeTables } from '../../local/outside.ts';
+import { joinedParameters, outsideOf, storeTables } from '../../local/outside.ts';
 import type { ParameterValues } from '../../local/services/ssm.ts';
 import { type LocalStage, startStage } from '../../local/stage.ts';
 import { parseMail } from '../../src/mail/parse.ts';
 import { logEvents } from '../../src/platform/log-events.ts';
 import { fakeLark } from '../alarms/fake-lark.ts';
 import { aMetricAlarm, snsEvent } from '../alarms/notifications.ts';
-import { freshDatabase } from './database.ts';
+import { freshDatabase, type TestDatabase } from './database.ts';
 import { riversideStore } from './leads.ts';
 import { type LogRecord, toRecord } from './logs-insights.ts';
+import { callsInTrouble, untoldJob, unwatchedAccount } from './troubled-calls.ts';
 
 const mail = (id: string, to: string, ...lines: string[]) =>
   Buffer.from(
@@ -53,18 +55,29 @@ export const names = {
   retryProcessor: 'NeonRetryProcessor-us-east-1',
   leadProcessor: 'LeadProcessorFunction-us-west-2',
   alarmDispatcher: 'AlarmDispatcherFunction-us-west-2',
+  receiver: 'WebhookReceiverFunction-us-west-2',
+  transcribeProcessor: 'TranscribeProcessorFunction-us-west-2',
+  sweep: 'CallSweepFunction-us-west-2',
   forwarding: 'LeadTrackingForwarding-us-east-1',
 };
 
+/** What is around one stage. */
+export interface Surroundings {
+  database: TestDatabase;
+  mailbox: LocalMailbox;
+  telephony: Telephony;
+}
+
 let directory: string;
 let journal: Journal;
-let mailbox: LocalMailbox;
+let prod: Surroundings;
+let test: Surroundings;
 let stage: LocalStage;
 let refuse: (statement: RegExp, times: number) => void;
 
 /**
- * Runs prod as it would be deployed through a day of troubles: a mail for each end that a mail's way can take, and
- * an alarm.
+ * Runs prod as it would be deployed, beside test in the same account, through a day of troubles: a mail and a call
+ * for each end that their ways can take, and an alarm. In test there is one call.
  */
 export async function runThroughTroubles() {
   for (const [name, source] of Object.entries(mails)) {
@@ -98,31 +111,59 @@ export async function runThroughTroubles() {
   await logged(logEvents.leadProcessingFailed, 'processingFailed');
 
   await stage.functions.get(names.alarmDispatcher)?.invoke(snsEvent(aMetricAlarm()));
+  const calls = await callsInTrouble({ stage, prod, test, records, until, refuse });
   // The failed batches have to come back before the journal tells of them.
   await until('all functions are idle', () => runningFunctions().length === 0);
-  return { stage, journal, keys, records, close };
+  return { stage, journal, keys, calls, prod, test, records, close };
 }
 
 async function close(): Promise<void> {
   await stage?.close();
-  await mailbox?.close();
+  for (const around of [prod, test]) {
+    await around?.mailbox.close();
+    await around?.telephony.close();
+  }
   rmSync(directory, { recursive: true });
 }
 
 async function start(): Promise<void> {
   const { directories } = bundleHandlers(join(directory, 'dist'));
-  const stacks = readStacks(synthesizeStage('prod', join(directory, 'cdk.out'), directories));
-  const [own, mirror, lark] = await Promise.all([freshDatabase(), freshDatabase(), fakeLark()]);
-  mailbox = await startMailbox();
+  const stacksOf = (name: string) =>
+    readStacks(synthesizeStage(name, join(directory, `cdk.out-${name}`), directories));
   journal = createJournal();
-  const outside = outsideOf({ ownUrl: own.url, mirrorUrl: mirror.url, endpoint: own.endpoint.url }, mailbox);
+  const lark = await fakeLark();
+  [prod, test] = [await surround(), await surround()];
+  const outside = {
+    prod: outsideOf(
+      { ownUrl: prod.database.url, mirrorUrl: test.database.url, endpoint: prod.database.endpoint.url },
+      prod.mailbox,
+      prod.telephony,
+    ),
+    test: outsideOf(
+      { ownUrl: test.database.url, mirrorUrl: '', endpoint: test.database.endpoint.url },
+      test.mailbox,
+      test.telephony,
+    ),
+  };
+  const valuesOf = (name: 'prod' | 'test', functions: readonly FunctionPlan[]) =>
+    outside[name].parameters(functions.filter(({ environment }) => environment.STAGE === name));
   stage = await startStage(
-    stacks,
+    [...stacksOf('prod'), ...stacksOf('test')],
     {
-      ...outside,
-      parameters: (functions) => withWebhook(outside.parameters(functions), functions, lark.url),
+      ...outside.prod,
+      parameters: (functions) =>
+        withWebhook(
+          joinedParameters(valuesOf('test', functions), valuesOf('prod', functions)),
+          functions,
+          lark.url,
+        ),
     },
     journal,
+    // Five minutes are half a second, which SQS rounds up.
+    {
+      delayScale: 1 / 600,
+      transcribe: { jobMs: 50, faults: (job) => (job === untoldJob ? [{ kind: 'lose_event' }] : []) },
+    },
   );
   for (const table of storeTables(stage.plan.functions)) await stage.tables.put(table, riversideStore);
 
@@ -130,6 +171,7 @@ async function start(): Promise<void> {
   refuse = (statement, times) => {
     [refused, left] = [statement, times];
   };
+  const own = prod.database;
   own.endpoint.onRequest = ({ database, queries }) => {
     const hit = left > 0 && own.url.endsWith(`/${database}`) && queries.some((query) => refused.test(query));
     if (!hit) return undefined;
@@ -137,6 +179,12 @@ async function start(): Promise<void> {
     // Neon's refusal that no retry in process can help: the next step of the way is the retry queue.
     return { kind: 'fail', status: 400, message: 'Your account exceeded the compute time quota.' };
   };
+}
+
+async function surround(): Promise<Surroundings> {
+  const [database, mailbox] = await Promise.all([freshDatabase(), startMailbox()]);
+  // An account that only a parameter tells of: nobody sweeps for it.
+  return { database, mailbox, telephony: await startTelephony([unwatchedAccount], journal) };
 }
 
 /** The alarms' webhook, which the run on one machine has nobody for. */
@@ -152,14 +200,14 @@ function withWebhook(
 }
 
 function append(...which: MailName[]): void {
-  for (const name of which) mailbox.append(mails[name], new Date());
+  for (const name of which) prod.mailbox.append(mails[name], new Date());
 }
 
 /** One run of the poller, waited for. */
 async function tick(): Promise<void> {
   const ends = () => records().filter(({ message }) => message === logEvents.pollerFinished).length;
   const before = ends();
-  stage.schedules.tick();
+  stage.schedules.tick(({ name }) => name !== 'ImapPollerSchedule-us-east-1');
   await until('the poller has ended', () => ends() > before && !runningFunctions().includes(names.poller));
 }
 
@@ -169,8 +217,8 @@ async function logged(event: string, name: MailName): Promise<void> {
   );
 }
 
-async function until(what: string, condition: () => boolean): Promise<void> {
-  await vi.waitUntil(condition, { timeout: 30_000, interval: 50 }).catch(() => {
+async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
+  await vi.waitUntil(condition, { timeout: 60_000, interval: 50 }).catch(() => {
     throw new Error(
       `waited in vain until ${what}; the last lines: ${journal.lines
         .slice(-5)
@@ -193,12 +241,13 @@ function withdraw(functionName: string, action: string): () => void {
   return () => statements?.splice(0, statements.length, ...removed);
 }
 
-/** What the functions wrote, as Logs Insights discovers it. */
-function records(services?: readonly string[]): LogRecord[] {
+/** What a stage's functions wrote, as Logs Insights discovers it. */
+function records(services?: readonly string[], stageName = 'prod'): LogRecord[] {
   return journal.lines
     .filter(({ functionName }) => {
-      const service = stage.functions.get(functionName)?.plan.environment.POWERTOOLS_SERVICE_NAME ?? '';
-      return services === undefined || services.includes(service);
+      const { STAGE, POWERTOOLS_SERVICE_NAME = '' } =
+        stage.functions.get(functionName)?.plan.environment ?? {};
+      return STAGE === stageName && (services === undefined || services.includes(POWERTOOLS_SERVICE_NAME));
     })
     .map(({ at, line }) => toRecord(line, at))
     .filter((record) => record !== undefined);
