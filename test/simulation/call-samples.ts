@@ -35,7 +35,9 @@ export function sessionOf({ disconnects, readyAfter, endsAfter, ...options }: Se
   );
   const [first, ...others] = legs;
   if (!first) throw new Error('A session has parties');
-  const record = frame.record(first, endedAt + lagMs, readyAt);
+  // A running call is listed as being in progress.
+  const listedAt = endsAfter === undefined ? endedAt + lagMs : frame.startedAt;
+  const record = frame.record(first, listedAt, readyAt);
   record.legs.push(...others);
   const moments: Moment[] = [
     ...disconnects.map(
