@@ -2,7 +2,7 @@ import { and, inArray, sql } from 'drizzle-orm';
 import { callRecordings, calls } from '../../db/schema/index.ts';
 import { logEvents } from '../../platform/log-events.ts';
 import type { SweepDependencies } from './dependencies.ts';
-import { endedBefore, isOpenAndFree, startedBefore } from './open-calls.ts';
+import { endedBefore, hasOpen, isOpenAndFree, startedBefore } from './open-calls.ts';
 
 const afterMs = 24 * 3600_000;
 const rowsAtOnce = 500;
@@ -23,12 +23,8 @@ export async function giveUpOld(
 ): Promise<number> {
   const before = new Date(clock.now().getTime() - afterMs);
   const wasAwaited = sql`${calls.recordingStatus} in ('pending', 'expected', 'available')`;
-  const hasOpenRecording = sql`exists (select from ${callRecordings}
-    where ${callRecordings.accountId} = ${calls.accountId}
-    and ${callRecordings.telephonySessionId} = ${calls.telephonySessionId}
-    and ${callRecordings.storedAt} is null and ${callRecordings.unavailableReason} is null)`;
   const reason = sql<string>`case
-    when ${hasOpenRecording} then 'content_unavailable'
+    when ${hasOpen(callRecordings)} then 'content_unavailable'
     when ${calls.snapshot} is null then ${isForbidden ? 'call_log_forbidden' : 'not_listed'}
     when ${calls.snapshot} ->> 'coverage' = 'extension' then 'partial_coverage'
     when ${calls.recordingStatus} = 'expected' then 'recording_not_prepared'

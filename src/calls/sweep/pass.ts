@@ -25,7 +25,8 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const shortMs = 2 * hourMs;
 const fullMs = 26 * hourMs;
-/** After an outage of ours a full pass reaches back to the last one, at most so far. */
+/** After an outage of ours a full pass reaches as far back as the one that should have been, at most so far. */
+const lateMs = 2 * hourMs;
 const longestMs = 7 * 24 * hourMs;
 /** A pass that goes on where it broke off sees the sessions whole that the first part cut. */
 const overlapMs = hourMs;
@@ -89,11 +90,12 @@ async function fullPass(
     return settle(deps, accountId, schedule, 'full', looked);
   }
   if (!looked.complete) return report(deps, accountId, 'full', looked, {});
+  // Before anything is parked, since what is parked isn't given up.
+  const gave_up = await giveUpOld(deps, accountId, isForbidden, deadline);
   if (isForbidden) await askOpenAlone(deps, accountId, { since: window.from, all: true }, deadline);
   const stragglers = await fetchStragglers(deps, accountId, window.from, deadline);
   const since = new Date(now.getTime() - fullMs);
   const retried = await retryOpen(deps, accountId, { pass: 'full', since }, deadline);
-  const gave_up = await giveUpOld(deps, accountId, isForbidden, deadline);
   await schedule.set({
     full_pass_at: now.getTime() + hourMs - jitterMs,
     pass_at: now.getTime() + 5 * minuteMs - jitterMs,
@@ -105,7 +107,8 @@ async function fullPass(
 
 function fullWindow(schedule: Schedule, now: Date): Window {
   const last = schedule.at('full_passed_at') ?? now.getTime();
-  const from = Math.max(Math.min(now.getTime(), last) - fullMs, now.getTime() - longestMs);
+  const isLate = last < now.getTime() - lateMs;
+  const from = Math.max((isLate ? last : now.getTime()) - fullMs, now.getTime() - longestMs);
   const to = Math.min(now.getTime(), schedule.at('full_pass_to') ?? now.getTime());
   return { from: new Date(from), to: new Date(to) };
 }

@@ -7,9 +7,11 @@ import type { NextStep } from '../step.ts';
 import type { SweepDependencies } from './dependencies.ts';
 import {
   endedSince,
+  hasOpen,
   isDueAgain,
   isInRetryHour,
   isOpenAndFree,
+  lacksRecording,
   snapshotBefore,
   startedSince,
 } from './open-calls.ts';
@@ -81,7 +83,7 @@ export async function askOpenAlone(
     isOpenAndFree(accountId),
     startedSince(since),
     sql`${calls.callLogStatus} <> 'none'`,
-    not(hasOpen(callRecordings)),
+    lacksRecording(),
     all ? or(isNull(calls.snapshotAt), isDueAgain(now)) : isDueAgain(now),
   );
   return parkAll(deps, accountId, which, 'extension_call_log', deadline);
@@ -112,9 +114,3 @@ const find = (db: Database, which: SQL | undefined) =>
     .where(which)
     .orderBy(asc(calls.startedAt))
     .limit(rowsOfAKind);
-
-function hasOpen(table: typeof callRecordings | typeof voicemails): SQL {
-  return sql`exists (select from ${table}
-    where ${table.accountId} = ${calls.accountId} and ${table.telephonySessionId} = ${calls.telephonySessionId}
-    and ${table.storedAt} is null and ${table.unavailableReason} is null)`;
-}

@@ -4,7 +4,14 @@ import type { Failure } from '../../ringcentral/errors.ts';
 import { type CallLogSnapshot, snapshotSchema } from '../../ringcentral/schemas.ts';
 import { sessionSnapshot } from '../../ringcentral/snapshot.ts';
 import type { SweepDependencies } from './dependencies.ts';
-import { endedSince, isDueAgain, isOpenAndFree, startedBefore, startedSince } from './open-calls.ts';
+import {
+  endedSince,
+  isDueAgain,
+  isOpenAndFree,
+  lacksRecording,
+  startedBefore,
+  startedSince,
+} from './open-calls.ts';
 import { selectSessionRows } from './session-rows.ts';
 import { type Listed, type Taken, takeListed } from './take-list.ts';
 
@@ -50,6 +57,7 @@ async function findStragglers(
     startedBefore(windowFrom),
     startedSince(new Date(since.getTime() - longestCallMs)),
     endedSince(since),
+    lacksRecording(),
     isNotNull(calls.snapshot),
     isDueAgain(now),
   );
