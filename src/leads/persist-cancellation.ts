@@ -1,4 +1,4 @@
-import { and, desc, eq, isNotNull, lte, or, sql } from 'drizzle-orm';
+import { and, desc, eq, isNotNull, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/client.ts';
 import { contactTimeline, leads } from '../db/schema/index.ts';
 import type { LeadInput, LedgerMail } from './lead.ts';
@@ -33,37 +33,46 @@ export function insertCancellationEvent(
   mail: LedgerMail,
   { bookedDate, bookedTime }: LeadInput,
 ) {
-  const newValue = { bookedDate, bookedTime };
+  const event = cancellationEvent({
+    occurredAt: sql`${mail.receivedAt.toISOString()}::timestamptz`,
+    newValue: sql`${JSON.stringify({ bookedDate, bookedTime })}::jsonb`,
+    mailKey: sql`${mail.mailKey}::text`,
+  });
   return db
     .insert(contactTimeline)
     .select(
       db
-        .select({
-          id: sql`gen_random_uuid()`.as('id'),
-          contactPhone: leads.phone,
-          franchiseId: leads.franchiseId,
-          accountId: leads.accountId,
-          storeId: leads.storeId,
-          eventType: sql`'lead.booking_cancelled'`.as('event_type'),
-          eventCategory: sql`'lead'`.as('event_category'),
-          entityType: sql`'lead'`.as('entity_type'),
-          entityId: leads.id,
-          occurredAt: sql`${mail.receivedAt.toISOString()}::timestamptz`.as('occurred_at'),
-          actorType: sql`'lead_webhook'`.as('actor_type'),
-          newValue: sql`${JSON.stringify(newValue)}::jsonb`.as('new_value'),
-          idempotencyKey: sql`${`lead.booking_cancelled:${mail.mailKey}`}::text`.as('idempotency_key'),
-          createdAt: sql`now()`.as('created_at'),
-        })
+        .select(event)
         .from(leads)
-        .where(
-          and(
-            eq(leads.id, chosenLeadId),
-            isNotNull(leads.phone),
-            isNotNull(leads.franchiseId),
-            isNotNull(leads.accountId),
-            isNotNull(leads.storeId),
-          ),
-        ),
+        .where(and(eq(leads.id, chosenLeadId), isFullyKnown)),
     )
     .onConflictDoNothing();
 }
+
+/** A timeline row for the lead that the query reads. */
+export function cancellationEvent(mail: Record<'occurredAt' | 'newValue' | 'mailKey', SQL>) {
+  return {
+    id: sql`gen_random_uuid()`.as('id'),
+    contactPhone: leads.phone,
+    franchiseId: leads.franchiseId,
+    accountId: leads.accountId,
+    storeId: leads.storeId,
+    eventType: sql`'lead.booking_cancelled'`.as('event_type'),
+    eventCategory: sql`'lead'`.as('event_category'),
+    entityType: sql`'lead'`.as('entity_type'),
+    entityId: leads.id,
+    occurredAt: mail.occurredAt.as('occurred_at'),
+    actorType: sql`'lead_webhook'`.as('actor_type'),
+    newValue: mail.newValue.as('new_value'),
+    idempotencyKey: sql`'lead.booking_cancelled:' || ${mail.mailKey}`.as('idempotency_key'),
+    createdAt: sql`now()`.as('created_at'),
+  };
+}
+
+/** A timeline row needs all of the contact's key. */
+export const isFullyKnown = and(
+  isNotNull(leads.phone),
+  isNotNull(leads.franchiseId),
+  isNotNull(leads.accountId),
+  isNotNull(leads.storeId),
+);

@@ -4,6 +4,7 @@ import { errorCode } from '../platform/errors.ts';
 import { logEvents } from '../platform/log-events.ts';
 import type { Queue } from '../platform/queue.ts';
 import { buildLead } from './build-lead.ts';
+import type { LeadInput } from './lead.ts';
 import type { PutLegacyLead } from './legacy-table.ts';
 import type { MailRecord } from './persist.ts';
 import { buildRetryMessage } from './retry-message.ts';
@@ -107,16 +108,24 @@ export function toRecord(
 ): MailRecord {
   const { outcome, reason, format, fields, mailKey, messageId, subject, rawDate } = parsed;
   const carriesLead = outcome === 'lead' || outcome === 'cancellation';
+  const lead = carriesLead ? buildLead(parsed, position.receivedAt, match) : null;
+  const person = outcome === 'cancellation' && lead ? { person: cancelledPerson(lead) } : {};
   return {
     mail: {
       ...position,
       mailKey,
       outcome,
       reason: reason ?? null,
-      parsed: { format, messageId, subject, rawDate, ...fields },
+      parsed: { format, messageId, subject, rawDate, ...fields, ...person },
     },
-    lead: carriesLead ? buildLead(parsed, position.receivedAt, match) : null,
+    lead,
   };
+}
+
+/** Who is to be found when a cancellation is stored before the lead whose booking it cancels. */
+function cancelledPerson({ storeId, phone, leadEmail, emailFrom }: LeadInput) {
+  // A relay's From is shared by all its visitors.
+  return { storeId, phone, email: leadEmail === emailFrom ? null : leadEmail };
 }
 
 /** Steps 1 and 2. What fails goes to the retry queue, whose processor ends in the same event. */
