@@ -1,16 +1,12 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { databaseState } from './db/errors.ts';
 import { createStageDatabase } from './db/stage-database.ts';
-import { createBreaker } from './leads/breaker.ts';
-import { markPublished } from './leads/ledger.ts';
-import { persistLeadPipeline } from './leads/persist.ts';
-import { publishLeadCreated } from './leads/publish.ts';
 import { retryMessageSchema } from './leads/retry-message.ts';
 import {
   RetryStageError,
   type StoreAndPublishDependencies,
   storeAndPublish,
 } from './leads/store-and-publish.ts';
+import { createStoring } from './leads/storing.ts';
 import { systemClock } from './platform/clock.ts';
 import { readEnvironment } from './platform/environment.ts';
 import { errorCode } from './platform/errors.ts';
@@ -39,19 +35,16 @@ const service = lazyService(async (): Promise<RetryProcessor> => {
   const env = readEnvironment('neon-retry-processor');
   const log = createLog();
   const meter = createMeter();
-  const neon = createStageDatabase(createParameters(), env.NEON_URL_PARAMETER);
-  const bus = createEventBus(env.EVENT_BUS_NAME);
-  const neonDeadline = () => new Date(Date.now() + neonLimitMs);
-  return {
-    queue: createQueue(env.NEON_WRITE_QUEUE_URL),
-    breaker: createBreaker(createStateTable(env.STATE_TABLE_NAME), systemClock, log),
-    persist: (record) => neon.run((db) => persistLeadPipeline(db, record), neonDeadline()),
-    publish: (persisted) => publishLeadCreated({ bus, stage: env.STAGE, log, meter }, persisted),
-    markPublished: (mailKey) => neon.run((db) => markPublished(db, mailKey, new Date()), neonDeadline()),
-    databaseState,
+  const storing = {
+    stage: env.STAGE,
+    neon: createStageDatabase(createParameters(), env.NEON_URL_PARAMETER),
+    state: createStateTable(env.STATE_TABLE_NAME),
+    bus: createEventBus(env.EVENT_BUS_NAME),
+    clock: systemClock,
     log,
     meter,
   };
+  return { ...createStoring(storing, neonLimitMs), queue: createQueue(env.NEON_WRITE_QUEUE_URL) };
 });
 
 /** neon-write-dlq, batch size 5 with partial responses. */

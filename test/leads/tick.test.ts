@@ -133,6 +133,10 @@ describe('a tick', () => {
       // Dying = nothing after the fatal await happens: no log, no book-keeping, no release of the lease.
       const { state: table, ...rest } = deps();
       let dead = false;
+      let die = () => {};
+      const death = new Promise<void>((resolve) => {
+        die = resolve;
+      });
       const dying: StateTable = {
         get: (pk) => (dead ? new Promise(() => {}) : table.get(pk)),
         put: (pk, attributes) => (dead ? new Promise(() => {}) : table.put(pk, attributes)),
@@ -148,12 +152,13 @@ describe('a tick', () => {
             if (position.uid !== 1) return rest.take(parsed, position);
             dead = true;
             taken.push(1);
+            die();
             return new Promise(() => {});
           },
         },
         ['INBOX'],
       );
-      await Promise.race([run1, new Promise((resolve) => setTimeout(resolve, 60))]);
+      await Promise.race([run1, death]);
       await state.delete('poller#INBOX');
     }
     expect(taken.filter((uid) => uid === 2)).toHaveLength(1);
