@@ -3,13 +3,13 @@ import type { Database } from '../../db/client.ts';
 import { callRecordings, calls, type voicemails } from '../../db/schema/index.ts';
 
 /** Not decided yet. As the index `ix_calls_unresolved` has it, which serves all conditions below. */
-export const isOpen = sql`(${calls.recordingStatus} in ('pending', 'expected', 'available') or ${calls.voicemailStatus} = 'pending')`;
+const isOpen = sql`(${calls.recordingStatus} in ('pending', 'expected', 'available') or ${calls.voicemailStatus} = 'pending')`;
 
 /** The end of the call, as far as is known. */
 const end = sql`coalesce(${calls.endedAt}, ${calls.lastEventAt})`;
 
 /** For an instant beside an expression, whose type the driver can't know. */
-export const instantOf = (at: Date) => sql`${at.toISOString()}::timestamptz`;
+const instantOf = (at: Date) => sql`${at.toISOString()}::timestamptz`;
 
 export const endedSince = (at: Date): SQL => sql`${end} >= ${instantOf(at)}`;
 export const endedBefore = (at: Date): SQL => sql`${end} < ${instantOf(at)}`;

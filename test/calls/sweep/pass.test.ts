@@ -292,6 +292,71 @@ describe('what is known and not stored', () => {
   });
 });
 
+describe('whose call a record is', () => {
+  it('a leg that names another session makes no call of its own', async () => {
+    const world = await startCallWorld();
+    const call = aCall(world, { endedAgo: 20 });
+    const [record] = call.records;
+    if (!record) throw new Error('A call has a record');
+    const leg = {
+      telephonySessionId: 's-consulted',
+      startTime: new Date(record.startedAt).toISOString(),
+      duration: 9,
+    };
+    record.overrides = { legs: [leg] };
+    world.simulator.calls.push(call);
+    await sweepNow(world);
+    expect(await world.calls()).toMatchObject([{ telephony_session_id: call.telephonySessionId }]);
+  });
+
+  it('and one that is known by its leg makes no second one', async () => {
+    const world = await startCallWorld();
+    const call = aCall(world, { endedAgo: 20 });
+    const [record] = call.records;
+    if (!record) throw new Error('A call has a record');
+    const leg = {
+      telephonySessionId: call.telephonySessionId,
+      startTime: '2026-03-04T14:40:00Z',
+      duration: 9,
+    };
+    record.overrides = { telephonySessionId: 's-of-the-record', legs: [leg] };
+    await seedCall(world, call, { call_log_status: 'failed' });
+    await sweepNow(world);
+    expect(await world.calls()).toMatchObject([
+      { telephony_session_id: call.telephonySessionId, call_log_status: 'found' },
+    ]);
+  });
+
+  it('a record without a telephony session belongs to the row with its session id', async () => {
+    const world = await startCallWorld();
+    const call = aCall(world, { endedAgo: 20 });
+    for (const record of call.records) record.overrides = { telephonySessionId: undefined, legs: [] };
+    await seedCall(world, call, { call_log_status: 'failed' });
+    const stranger = aCall(world, { number: 2, endedAgo: 20 });
+    for (const record of stranger.records) record.overrides = { telephonySessionId: undefined, legs: [] };
+    world.simulator.calls.push(stranger);
+    await sweepNow(world);
+    expect(await world.calls()).toMatchObject([
+      { telephony_session_id: call.telephonySessionId, call_log_status: 'found', next_step: 'recording' },
+    ]);
+  });
+});
+
+it('the pass`s list serves parked sessions too, those that it hasn`t included', async () => {
+  const world = await startCallWorld();
+  await shortPassIsDue(world);
+  const [listed, unlisted] = [aCall(world, {}), aCall(world, { number: 2, endedAgo: 2 })];
+  for (const record of unlisted.records) record.visibleAt = never;
+  await seedParked(world, listed);
+  await seedParked(world, unlisted);
+  await sweepNow(world);
+  expect(lists(world)).toHaveLength(1);
+  expect(await world.calls()).toMatchObject([
+    { next_step: 'recording', next_attempt_at: null },
+    { next_step: 'call_log', next_attempt_at: new Date(unlisted.endedAt + 5 * minute) },
+  ]);
+});
+
 describe('giving up', () => {
   const lookedDaysAgo = { snapshot_at: new Date('2026-03-03T00:00:00Z') };
 

@@ -260,6 +260,28 @@ describe('the sign that work is parked', () => {
     });
   });
 
+  it('stays when somebody parks a session after the sweep has looked for the last time', async () => {
+    const world = await startCallWorld();
+    await noPasses(world);
+    await seedParked(world, endedCall(world, 1));
+    let late: Promise<void> | undefined;
+    const deps = sweepOf(world, {
+      queue: {
+        send: async (...message) => {
+          late ??= seedParked(world, endedCall(world, 2));
+          await late;
+          await world.queue.send(...message);
+        },
+      },
+    });
+    await sweepNow(world, deps);
+    expect(isSigned(world)).toBe(true);
+    sweepEachMinute(world);
+    await world.run(3);
+    expect(isSigned(world)).toBe(false);
+    expect(await statuses(world)).toEqual(['stored', 'stored']);
+  });
+
   it('stays when somebody parks more while the sweep runs', async () => {
     const world = await startCallWorld();
     await noPasses(world);
