@@ -17,6 +17,8 @@ export interface OpenCalls {
   left: number;
   /** Epoch milliseconds at which RingCentral will have something that it doesn't have yet. */
   comingAt?: number;
+  /** Epoch milliseconds at which the first of them is to be looked at again, where nothing is before. */
+  dueAt?: number;
 }
 
 /** What there may be left to do besides what is under way. */
@@ -41,6 +43,7 @@ export async function settle(
   journal: Journal,
   limits: SettleLimits = defaults,
 ): Promise<void> {
+  const end = Date.now() + limits.tickMs;
   let idleTicks = 0;
   let before = { mails: work.unseen().length, calls: Number.POSITIVE_INFINITY };
   for (;;) {
@@ -59,8 +62,13 @@ export async function settle(
       await sleep(comingAt - Date.now());
       continue;
     }
-    const [mails, calls] = [work.unseen().length, (await work.openCalls()).left];
+    const mails = work.unseen().length;
+    const { left: calls, dueAt } = await work.openCalls();
     if (mails + calls === 0) return;
+    if (mails === 0 && dueAt !== undefined && dueAt > Date.now() && dueAt < end) {
+      await sleep(dueAt - Date.now());
+      continue;
+    }
     const isFirstOfCalls = calls === 0 && before.calls === Number.POSITIVE_INFINITY;
     const hasMoved = mails < before.mails || (calls < before.calls && !isFirstOfCalls);
     idleTicks = hasMoved ? 0 : idleTicks + 1;

@@ -34,7 +34,12 @@ export async function openCalls(
     const known = simulated.find(({ telephonySessionId }) => telephonySessionId === row.telephonySessionId);
     return known !== undefined && arrivals(known).some((at) => at <= now);
   });
-  return { left: left.length, ...(coming.length > 0 ? { comingAt: Math.max(...coming) } : {}) };
+  const due = left.map(({ nextAttemptAt }) => nextAttemptAt?.getTime() ?? 0);
+  return {
+    left: left.length,
+    ...(left.length > 0 ? { dueAt: Math.min(...due) } : {}),
+    ...(coming.length > 0 ? { comingAt: Math.max(...coming) } : {}),
+  };
 }
 
 /** When recordings and voicemails are to be had, in full. */

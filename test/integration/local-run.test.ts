@@ -49,7 +49,7 @@ function start(...argv: string[]) {
 const commandLines = () => execFileSync('ps', ['-A', '-o', 'args='], { encoding: 'utf8' });
 
 describe('the run on one machine', { timeout: 120_000 }, () => {
-  it('--once --json: from the mail to the task, every mail accounted for, nothing left', async () => {
+  it('--once --json: from the mail to the task and from the call to the transcript, nothing left', async () => {
     const ana = mailFile(
       'ana.eml',
       webLead('a1', 'lead-tracking+OTF0412@leads.example', 'Ana', '(212) 555-0147'),
@@ -71,7 +71,8 @@ describe('the run on one machine', { timeout: 120_000 }, () => {
       '2026-11-03T16:00:00Z',
     );
 
-    const { child, exitCode } = start('--once', '--json', ana, again, bo, junk);
+    const calls = [join('local', 'samples', 'calls', 'answered-with-recording.json')];
+    const { child, exitCode } = start('--once', '--json', ana, ...calls, again, bo, junk);
     const [output, log, code] = await Promise.all([text(child.stdout), text(child.stderr), exitCode]);
     expect([code, code === 0 || log]).toEqual([0, true]);
     const printed: Printed = JSON.parse(output);
@@ -96,14 +97,34 @@ describe('the run on one machine', { timeout: 120_000 }, () => {
     ]);
     expect(printed.contacts.map(({ phone }) => phone).sort()).toEqual(['+12125550147', '+14155550123']);
     expect(printed.tasks.map(({ sourceLeadId }) => sourceLeadId).sort()).toEqual([anaId, boId]);
-    expect(printed.timeline.map(({ idempotencyKey }) => idempotencyKey)).toEqual([
+    const session = 's-400131426008z00201';
+    const keys = printed.timeline.map(({ idempotencyKey }) => String(idempotencyKey));
+    expect(keys.filter((key) => key.startsWith('lead.'))).toEqual([
       `lead.created:${anaId}`,
       `lead.created:${boId}`,
     ]);
-    expect([printed.calls, printed.transcripts]).toEqual([[], []]);
-    expect(Object.values(printed.queues)).toEqual(Array(5).fill({ visible: 0, inFlight: 0, delayed: 0 }));
-    expect(Object.keys(printed.queues)).toContain('lead-processor-queue-us-west-2');
-    expect(printed.events.map(({ detailType, deliveries }) => [detailType, deliveries])).toEqual(
+    expect(keys.filter((key) => key.startsWith('call.')).map((key) => key.split(':')[0])).toEqual(
+      expect.arrayContaining(['call.setup', 'call.answered', 'call.disconnected', 'call.transcribed']),
+    );
+    expect(printed.calls).toEqual([
+      expect.objectContaining({
+        telephonySessionId: session,
+        callLogStatus: 'found',
+        recordingStatus: 'stored',
+        nextAttemptAt: null,
+        recordings: [expect.objectContaining({ recordingId: '55002010', transcriptionStatus: 'completed' })],
+        voicemails: [],
+      }),
+    ]);
+    expect(printed.transcripts).toEqual([
+      expect.objectContaining({ source: 'recording', sourceId: '55002010', speakerBasis: 'channel' }),
+    ]);
+    expect(Object.values(printed.queues)).toEqual(Array(7).fill({ visible: 0, inFlight: 0, delayed: 0 }));
+    expect(Object.keys(printed.queues)).toEqual(
+      expect.arrayContaining(['lead-processor-queue-us-west-2', 'transcribe-queue-us-west-2']),
+    );
+    const leadEvents = printed.events.filter(({ detailType }) => detailType === 'LeadCreated');
+    expect(leadEvents.map(({ detailType, deliveries }) => [detailType, deliveries])).toEqual(
       Array(2).fill([
         'LeadCreated',
         [
@@ -159,9 +180,13 @@ describe('the run on one machine', { timeout: 120_000 }, () => {
   });
 
   it('a wrong command ends with exit code 2 before anything starts', async () => {
-    const { child, exitCode } = start('--once', 'nowhere.eml');
+    const webhooks = join(folder, 'webhooks.json');
+    writeFileSync(webhooks, '[{"event":"/restapi/v1.0/account/1/telephony/sessions","body":{}}]');
+    const { child, exitCode } = start('--once', webhooks);
     const [output, message, code] = await Promise.all([text(child.stdout), text(child.stderr), exitCode]);
     expect([output, code]).toEqual(['', 2]);
-    expect(message).toBe('nowhere.eml: there is no such file\nnpm start -- --help shows the options.\n');
+    expect(message).toMatch(
+      /^\S+webhooks\.json: 0\.body\.sequence: .*\nnpm start -- --help shows the options\.\n$/,
+    );
   });
 });

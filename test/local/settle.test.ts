@@ -86,6 +86,16 @@ describe('until nothing is left to do', () => {
     ]);
   });
 
+  it('a call that is to be looked at later is waited for', async () => {
+    const journal = createJournal();
+    const dueAt = Date.now() + 50;
+    const ticks: boolean[] = [];
+    const stage = stageWith(() => void ticks.push(Date.now() >= dueAt));
+    const openCalls = () => (ticks.includes(true) ? { left: 0 } : { left: 1, dueAt });
+    await settle(stage, workOf([], openCalls), journal, limits);
+    expect([ticks, journal.errors]).toEqual([[false, true], []]);
+  });
+
   it('the sweep waits until RingCentral has what is late', async () => {
     const comingAt = Date.now() + 50;
     const ticked: [string[], boolean][] = [];
