@@ -55,6 +55,7 @@ it('sweeps under a lease, which it gives back, and flushes its metrics', async (
   await handler({}, context);
   expect(lines.join('\n')).toContain('call_sweep.finished');
   expect(lines.join('\n')).toContain('"SweepRuns":1');
+  expect(lines.join('\n')).toContain('"RingCentralLoginRefused":0');
   const item = await createStateTable(tableName, dynamoDb.client).get(lease);
   expect(item).toEqual({ pk: lease });
 });
