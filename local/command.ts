@@ -111,7 +111,10 @@ async function play(run: Run, files: readonly string[]): Promise<void> {
 async function feed(options: RunOptions, run: Run, password: string) {
   const { files, callFiles, imap } = options;
   const showsSamples = files.length + callFiles.length === 0 && !imap;
-  if (showsSamples || callFiles.length > 0) say(options, paceNote);
+  if (showsSamples || callFiles.length > 0) {
+    if (options.json) process.stderr.write(`${paceNote}\n`);
+    else say(options, paceNote);
+  }
   run.feed(showsSamples ? sampleMails() : files);
   await (showsSamples ? run.playSamples() : run.play(callFiles));
   if (!imap) return undefined;

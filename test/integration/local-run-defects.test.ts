@@ -6,8 +6,10 @@ import { bundleHandlers } from '../../lib/bundle.ts';
 import { synthesizeStage } from '../../lib/synthesize.ts';
 import { readStacks } from '../../local/assembly/read-stacks.ts';
 import type { StackTemplate, TemplateResource } from '../../local/assembly/template.ts';
+import { startTelephony } from '../../local/calls/telephony.ts';
 import { startMailbox } from '../../local/imap.ts';
 import { createJournal } from '../../local/journal.ts';
+import { readCalls } from '../../local/options.ts';
 import { outsideOf, storeTables } from '../../local/outside.ts';
 import { startStage } from '../../local/stage.ts';
 import { freshDatabase } from '../support/database.ts';
@@ -50,12 +52,20 @@ async function run(spoil: (resources: TemplateResource[]) => void) {
   closers.push(mailbox.close);
   const databases = { ownUrl: database.url, mirrorUrl: database.url, endpoint: database.endpoint.url };
   const journal = createJournal();
-  const stage = await startStage(spoiled, outsideOf(databases, mailbox), journal);
+  const telephony = await startTelephony([], journal);
+  closers.push(telephony.close);
+  const outside = outsideOf(databases, mailbox, telephony);
+  const stage = await startStage(spoiled, outside, journal, { delayScale: 1 / 300 });
   closers.push(stage.close);
   for (const table of storeTables(stage.plan.functions)) await stage.tables.put(table, store);
   mailbox.append(Buffer.from(lead), new Date());
-  stage.schedules.tick();
-  return { database, stage, journal };
+  stage.schedules.tick(({ name }) => name.startsWith('CallSweep'));
+  const playCall = async () => {
+    const { calls, notifications } = readCalls('local/samples/calls/answered-with-recording.json');
+    const [origin = ''] = stage.webOrigins.values();
+    await telephony.play(origin, calls, notifications);
+  };
+  return { database, stage, journal, playCall };
 }
 
 /** Takes an action away from every policy whose statements `where` accepts. */
@@ -90,10 +100,26 @@ describe('the product’s own templates, spoiled', { timeout: 60_000 }, () => {
     expect(await database.query('select published_at from lead_mails')).toEqual([{ published_at: null }]);
   });
 
-  it('lead processor without its store table: the lead waits in its queue', async () => {
-    const { stage, journal, database } = await run((resources) => {
+  it('lead processor without its store table, transcribe processor without its bucket: lead and call wait', async () => {
+    const { stage, journal, database, playCall } = await run((resources) => {
       expect(revoke(resources, 'dynamodb:Scan', (policy) => policy.includes('LeadProcessor'))).toBe(1);
+      expect(
+        revoke(resources, 's3:AbortMultipartUpload', (policy) => policy.includes('CallsTranscribe')),
+      ).toBe(1);
     });
+    await playCall();
+    await expect
+      .poll(() => journal.errors, { timeout: 40_000 })
+      .toContainEqual(denied('TranscribeProcessorFunction-us-west-2', 's3:GetObject'));
+    expect(
+      await database.query(
+        'select recording_status, stored_at from calls join call_recordings using (telephony_session_id)',
+      ),
+    ).toEqual([{ recording_status: 'available', stored_at: null }]);
+    const calls = stage.queues.plans.find(({ name }) => name === 'transcribe-queue-us-west-2');
+    await expect
+      .poll(() => stage.queues.depth(calls?.arn ?? ''), { timeout: 10_000 })
+      .toMatchObject({ visible: 0, inFlight: 1 });
     await expect
       .poll(() => journal.errors, { timeout: 40_000 })
       .toContainEqual(denied('LeadProcessorFunction-us-west-2', 'dynamodb:Scan'));
