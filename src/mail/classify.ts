@@ -10,7 +10,7 @@ export interface Envelope {
 }
 
 const autoReplyNames =
-  "(?:automatic reply|automatische antwort|r[ée]ponse automatique|respuesta autom[áa]tica|risposta automatica|automatisch antwoord|abwesenheits\\w*|afwezig\\w*|absence du bureau|resposta autom[áa]tica|auto[- ]?(?:reply|response|responder)|vacation (?:reply|response|notice)|(?:i am |i'm )?(?:currently )?out of (?:the )?office(?:\\s+(?:auto[- ]?)?(?:reply|response|message|notice|notification))?|ooo)";
+  "(?:automatic reply|automatische antwort|r[ée]ponse automatique|respuesta autom[áa]tica|risposta automatica|automatisch antwoord|abwesenheits\\w*|afwezig\\w*|absence du bureau|resposta autom[áa]tica|autosvar|automatisk svar|automaattinen vastaus|automatyczna odpowied[źz]|自动回复|自動回覆|自動応答|auto[- ]?(?:reply|response|responder)|vacation (?:reply|response|notice)|(?:i am |i'm )?(?:currently )?out of (?:the )?office(?:\\s+(?:auto[- ]?)?(?:reply|response|message|notice|notification))?|ooo)";
 /** The name ends the subject's first phrase: "Automatic reply campaign: Web Lead" is none. */
 const autoReplySubject = new RegExp(
   `^\\s*(?:(?:re|fwd?|aw)\\s*:\\s*)*(?:${autoReplyNames}\\s*(?:[:(\\-–—]|[.!]?$|(?:re|from|to|until|till)\\b)|away from (?:the |my )?office)`,
@@ -18,7 +18,9 @@ const autoReplySubject = new RegExp(
 );
 const bounceSubject =
   /\b(?:undeliver(?:able|ed)|delivery (?:status notification|(?:has )?failed|failure)|mail delivery (?:failed|subsystem|system)|returned mail|failure notice|delivery delayed|message not delivered)\b/i;
-const postmaster = /^(?:mailer-daemon|mail-daemon|postmaster|mdaemon|maildaemon)@/i;
+const bounceHeaders = new Set(['x-failed-recipients', 'x-ms-exchange-message-is-ndr']);
+const postmaster =
+  /^(?:mailer-daemon|mail-daemon|postmaster|mdaemon|maildaemon|microsoftexchange[0-9a-f]{32})@/i;
 
 /** Why a mail is nobody's: an automatic answer or a bounce. `auto-generated`, bulk and list mail may be a lead. */
 export function automaticMail(mail: Envelope): Extract<MailReason, 'auto_reply' | 'bounce'> | undefined {
@@ -30,7 +32,7 @@ function isBounce({ headerLines, subject, from, partTypes }: Envelope): boolean 
   const type = header(headerLines, 'content-type');
   const report = /^multipart\/report/.test(type) && /report-type\s*=\s*"?delivery-status/.test(type);
   if (report || partTypes.includes('message/delivery-status')) return true;
-  if (headerLines.some(({ key }) => key === 'x-failed-recipients')) return true;
+  if (headerLines.some(({ key }) => bounceHeaders.has(key))) return true;
   const nullSender = header(headerLines, 'return-path') === '<>';
   return (
     postmaster.test(from ?? '') &&
@@ -80,12 +82,13 @@ const verdicts = [
     'i',
   ),
   new RegExp(
-    `\\b${booking}(?: (?:for|with|of|on|by) [^.!?]{1,60}?)?[\\s\\-–:(]+(?:(?:has been|have been|was|were|is) )?(?:just )?${cancelled}${asVerdict}`,
+    `\\b${booking}(?: #?\\d[\\w-]*)?(?: (?:for|with|of|on|by) [^.!?]{1,60}?)?[\\s\\-–:(]+(?:(?:has been|have been|was|were|is) )?(?:just )?${cancelled}${asVerdict}`,
     'i',
   ),
   new RegExp(`\\bcancell?ed (?:their|the|his|her|an?|your) (?:[\\w'-]+ ){0,3}${booking}\\b`, 'i'),
 ];
 const cancelledSubject = [
+  new RegExp(`^(?:late cancel(?:lation)?|(?:client|customer|guest|member) ${cancelled})\\s*[:\\-–—(]`, 'i'),
   new RegExp(`^${cancelled}\\s*(?:[:\\-–—(]|$)`, 'i'),
   new RegExp(
     `^${cancelled} (?:of |for )?(?:(?:your|the|an?) )?(?:[\\w'-]+ ){0,2}${booking}\\b(?! waitlist)`,
@@ -99,8 +102,8 @@ const quoted = /"[^"]*"|“[^”]*”/g;
 
 /** Whether a subject (a forward has two), or the words before the first field, say that a booking was cancelled. */
 export function isCancellation(subjects: readonly string[], opening: readonly string[]): boolean {
-  // A member who leaves is somebody else's business.
-  if (subjects.some((subject) => /\bmembership\b/i.test(subject))) return false;
+  // A member who leaves is somebody else's business; a place that became free is an offer.
+  if (subjects.some((subject) => /\bmembership\b|\bwait-?list/i.test(subject))) return false;
   const says = (texts: readonly string[], patterns: readonly RegExp[]) =>
     texts.some((text) => patterns.some((pattern) => pattern.test(text)));
   const bare = subjects.map((subject) => subject.replace(prefixes, '').replace(quoted, '').trim());

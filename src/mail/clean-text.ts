@@ -7,7 +7,12 @@ const lineBreaks = /\r\n?|[\u0085\u2028\u2029]/g;
 
 /** Text that Postgres (text and jsonb) takes: line feeds only, no control characters, no lone surrogates. */
 export function cleanText(text: string): string {
-  return text.replace(lineBreaks, '\n').replace(controls, '').replace(invisible, '').toWellFormed();
+  return withoutInvisible(text.replace(lineBreaks, '\n').replace(controls, '')).toWellFormed();
+}
+
+/** HTML entities can stand for such marks too. */
+export function withoutInvisible(text: string): string {
+  return text.replace(invisible, '');
 }
 
 /** `cleanText` on one line: an encoded word can carry CR LF, which would start a new header or log line. */

@@ -1,5 +1,5 @@
 import { Parser } from 'htmlparser2';
-import { cutText } from './clean-text.ts';
+import { cutText, withoutInvisible } from './clean-text.ts';
 import { labelOf } from './fields/labels.ts';
 import { isFieldLine } from './fields/pairs.ts';
 
@@ -151,7 +151,8 @@ class HtmlLines {
 
   #append(text: string): void {
     if (this.#line.length > maxLine) return;
-    const collapsed = text.replace(/[\s\u00a0\u200b\u200c\u2060]+/g, ' ');
+    const collapsed = withoutInvisible(text).replace(/[\s\u00a0\u200c]+/g, ' ');
+    if (collapsed === '') return;
     if (collapsed.trim() === '') {
       if (this.#line !== '' && !this.#line.endsWith(' ')) this.#line += ' ';
       return;

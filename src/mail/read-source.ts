@@ -81,9 +81,9 @@ function isMessage({ contentType, filename }: Attachment): boolean {
   return contentType === 'message/rfc822' || /\.eml$/i.test(filename ?? '');
 }
 
-function cancelsEvent({ contentType, content }: Attachment): boolean {
+function cancelsEvent({ contentType, filename, content }: Attachment): boolean {
   return (
-    contentType === 'text/calendar' &&
+    (/^(?:text\/calendar|application\/ics)$/i.test(contentType) || /\.ics$/i.test(filename ?? '')) &&
     /^METHOD:CANCEL\s*$/m.test(content.subarray(0, 20_000).toString('latin1'))
   );
 }

@@ -16,6 +16,9 @@ describe('M58 a cancelled booking', () => {
     'Online Intro Cancelled: Ana Lopez',
     'Fwd: [Studio] Canceled: Ana Lopez',
     'Ana Lopez cancelled her intro class',
+    'Booking #123 cancelled',
+    'Late cancel: Ana Lopez - Orange 60',
+    'Client cancelled: Ana Lopez',
   ])('is told by the subject %j', (subject) => {
     expect(isCancellation([subject], [])).toBe(true);
   });
@@ -32,6 +35,7 @@ describe('M58 a cancelled booking', () => {
     'Gym "My class was cancelled at my old studio, want to join"',
     'New booking - cancelled members offer',
     'Web Lead: cancelled class waitlist',
+    'Waitlist spot opened: class was cancelled by another member',
     'Canceled member win-back - Web Lead',
     'Web Lead - see our cancellation policy',
     'Membership cancelled',

@@ -23,6 +23,9 @@ describe('automatic answers', () => {
     { Subject: '=?utf-8?Q?R=C3=A9ponse_automatique=C2=A0:_Web_Lead?=' },
     { Subject: 'I am currently out of office' },
     { Subject: 'Out of office until Monday' },
+    { Subject: 'Automatisk svar: Web Lead' },
+    { Subject: 'Autosvar: Web Lead' },
+    { Subject: '自动回复: Web Lead' },
     { Subject: 'Automatic reply' },
     { Subject: 'Auto-reply from Kim' },
     { 'X-Autoreply': 'yes', 'In-Reply-To': '<a1@forms.example>' },
@@ -91,6 +94,11 @@ describe('bounces', () => {
     { From: 'postmaster@mx.example', Subject: 'Undeliverable: Web Lead' },
     { From: 'mailer-daemon@mx.example', Subject: 'Delivery Status Notification (Failure)' },
     { 'X-Failed-Recipients': 'ana@x.example' },
+    { 'X-MS-Exchange-Message-Is-Ndr': '' },
+    {
+      From: 'Microsoft Outlook <MicrosoftExchange329e71ec88ae4615bbc36ab6ce41109e@gym.example>',
+      Subject: 'Undeliverable: Web Lead',
+    },
   ])('%j is skipped', async (headers) => {
     expect(await outcome(headers)).toEqual(['skipped', 'bounce']);
   });
@@ -126,12 +134,16 @@ describe('cancellations', () => {
     expect(await outcome({ Subject: 'Riverside' }, text)).toEqual(['cancellation', 'booking_cancelled']);
   });
 
-  it('by a calendar part', async () => {
+  it.each([
+    'text/calendar; method=CANCEL',
+    'application/ics; name=invite.ics\nContent-Disposition: attachment; filename=invite.ics',
+    'application/octet-stream; name=invite.ics',
+  ])('by a calendar part: %j', async (type) => {
     const source = rawMail(
-      { Subject: 'Ana Lopez', 'Content-Type': 'multipart/alternative; boundary=b1' },
+      { Subject: 'Ana Lopez', 'Content-Type': 'multipart/mixed; boundary=b1' },
       alternatives([
         ['text/plain', baseText],
-        ['text/calendar; method=CANCEL', 'BEGIN:VCALENDAR\nMETHOD:CANCEL\nEND:VCALENDAR'],
+        [type, 'BEGIN:VCALENDAR\nMETHOD:CANCEL\nEND:VCALENDAR'],
       ]),
     );
     expect(await parseMail(source)).toMatchObject({

@@ -25,6 +25,7 @@ describe('htmlToLines', () => {
       ['Name\tAna'],
     ],
     ['breaks', 'Name: Ana<br>Phone: 212<br/>Email: x', ['Name: Ana', 'Phone: 212', 'Email: x']],
+    ['marks without width', 'Email: ana@&#8203;x.example, Lo&shy;pez', ['Email: ana@x.example, Lopez']],
     ['two breaks as a blank line', 'a<br><br>b', ['a', '', 'b']],
     [
       'bold labels with and without colon',

@@ -93,6 +93,27 @@ const others = new Set(
 const sourceLabel =
   /^(lead |inquiry |referral |marketing )?source$|^how did you (hear|find|learn)\b|^where did you hear\b/;
 
+/** What Spanish and French forms ask for, in the words of this page. */
+const translations = new Map(
+  Object.entries({
+    name: ['nombre', 'nombre y apellido', 'nombre y apellidos', 'nom complet', 'nom et prénom'],
+    'full name': ['nombre completo'],
+    'first name': ['prénom', 'prenom'],
+    'last name': ['apellido', 'apellidos', 'nom', 'nom de famille'],
+    phone: [
+      'teléfono',
+      'telefono',
+      'número de teléfono',
+      'celular',
+      'móvil',
+      'téléphone',
+      'numéro de téléphone',
+    ],
+    email: ['correo', 'correo electrónico', 'correo electronico', 'courriel', 'adresse courriel'],
+    message: ['mensaje', 'comentarios'],
+  }).flatMap(([key, translated]) => translated.map((word) => [word, key] as const)),
+);
+
 const nameWords = words(
   'name names first last given family sur fore firstname lastname forename surname fname lname fullname givenname familyname',
 );
@@ -138,7 +159,8 @@ export function normaliseLabel(raw: string): string {
     .replace(/\bcell phone\b/g, 'cellphone');
 }
 
-function classify(key: string): Label | undefined {
+function classify(written: string): Label | undefined {
+  const key = translations.get(written) ?? written;
   if (key === '') return undefined;
   const tokens = key.split(' ');
   if (tokens.length > 9) return undefined;

@@ -22,8 +22,10 @@ const colonPair = /^([^:：]{1,80}?)\s*(?:(?<!\d)[:：]|[:：](?!\d))\s*(.*)$/s;
 
 /** Ways to set a known label beside its value without a colon. */
 const shapes: readonly { pattern: RegExp; kinds?: readonly string[] }[] = [
-  { pattern: /^(\S.{0,60}?)(?:\s+(?:[-=|»]|=>|->|\.{2,})>?\s+|-\s+|\s*[–—]\s*)(\S.*)$/s },
+  { pattern: /^(\S.{0,60}?)(?:\s+(?:[-=|»→⇒➔]|=>|->|\.{2,})>?\s+|-\s+|\s*[–—]\s*)(\S.*)$/s },
   { pattern: /^(\S.{0,60}?) {2,}(\S.*)$/s },
+  { pattern: /^([\w-]{2,40})=(.*)$/s },
+  { pattern: /^(\S.{2,60}?\?)\s+(\S.*)$/s, kinds: ['firstName', 'lastName', 'fullName', 'phone', 'email'] },
   { pattern: /^([^\]]{1,60})\]\s*(\S.*)$/s },
   { pattern: /^((?:\p{L}[\p{L}.#-]*\s){1,3})\s*([+(\d].*|[^\s@]+@[^\s@]+)$/su, kinds: ['phone', 'email'] },
   {
@@ -143,6 +145,10 @@ function readCells(cells: readonly string[]): Pair[] {
       pairs.push(...here.slice(0, -1), { ...(open ?? toPair(cell, '')), value: tidyValue(value) });
       index += 2 + spacer;
     } else {
+      const before = pairs.at(-1);
+      // `Class: Nov 7, 2026 | 9:15 AM`: day and time in cells of their own.
+      if (here.length === 0 && before?.label && /^booking/.test(before.label.kind))
+        before.value += ` ${cell}`;
       pairs.push(...here);
       index += 1;
     }

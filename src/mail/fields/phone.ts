@@ -27,6 +27,11 @@ function parsePiece(piece: string, defaultCountry: CountryCode): Phone | undefin
   const candidate = nationalAfterPlus(withoutSpreadsheetFraction(piece));
   const whole = parsePhoneNumber(candidate, { defaultCountry });
   if (whole?.isValid()) return toPhone(whole);
+  // `00`, the other way to write the plus: no number that is dialled as it stands begins so in North America.
+  const international = parsePhoneNumber(candidate.replace(/^\(?00(?=[\s().-]*[1-9])\)?/, '+'), {
+    defaultCountry,
+  });
+  if (international?.isValid()) return toPhone(international);
   const found = findPhoneNumbersInText(candidate, { defaultCountry })[0]?.number;
   return found?.isValid() ? toPhone(found) : undefined;
 }

@@ -1,7 +1,7 @@
 import type { ReadLead } from './format.ts';
 import { anyLine, readLabelled } from './labelled.ts';
 
-const metadata = [/^page url\b/i, /^user agent\b/i, /^remote ip\b/i, /^powered by\b/i];
+const metadata = [/^page url\b/i, /^user agent\b/i, /^(?:remote )?ip(?: address)?\b/i, /^powered by\b/i];
 const rule = /^-{3,}$/;
 
 /**

@@ -14,6 +14,17 @@ describe('labelled-text', () => {
     ['full-width colon', 'Name：Ana Lopez\nPhone：(212) 555-0147\nEmail：ana@x.example'],
     ['dash', 'Name - Ana Lopez\nPhone - (212) 555-0147\nEmail - ana@x.example'],
     ['en dash', 'Name – Ana Lopez\nPhone – (212) 555-0147\nEmail – ana@x.example'],
+    ['equals without blanks', 'full_name=Ana Lopez\nphone_number=2125550147\nemail=ana@x.example'],
+    ['arrow sign', 'Name → Ana Lopez\nPhone → (212) 555-0147\nEmail → ana@x.example'],
+    [
+      'questions',
+      'What is your name? Ana Lopez\nWhat is your phone number? (212) 555-0147\nWhat is your email? ana@x.example',
+    ],
+    [
+      'Spanish',
+      'Nombre: Ana\nApellidos: Lopez\nTeléfono: (212) 555-0147\nCorreo electrónico: ana@x.example\nMensaje: hola',
+    ],
+    ['French', 'Prénom : Ana\nNom : Lopez\nTéléphone : (212) 555-0147\nCourriel : ana@x.example'],
     ['equals', 'Name = Ana Lopez\nPhone = (212) 555-0147\nEmail = ana@x.example'],
     ['arrow', 'Name => Ana Lopez\nPhone => (212) 555-0147\nEmail => ana@x.example'],
     ['aligned with blanks', 'Name        Ana Lopez\nPhone       (212) 555-0147\nEmail       ana@x.example'],
@@ -221,5 +232,19 @@ describe('what is not a lead', () => {
       reason: 'no_contact',
       fields: { firstName: 'Ana' },
     });
+  });
+});
+
+describe('a booking', () => {
+  it('whose day and time stand between bars', async () => {
+    const body =
+      'Name: Ana Lopez\nPhone: 212-555-0147\nClass: Nov 7 2026 | 6:30pm-7:30pm | Studio: Riverside';
+    expect((await text(body)).fields).toMatchObject({ bookedDate: '2026-11-07', bookedTime: '18:30' });
+  });
+
+  it('is not the moment at which a form was sent', async () => {
+    const body =
+      'Date: 11/03/2026\nTime: 9:15 AM\nName: Ana Lopez\nPhone: 212-555-0147\nIP Address: 192.0.2.1\nPage URL: https://gym.example';
+    expect((await text(body)).fields).not.toHaveProperty('bookedDate');
   });
 });
