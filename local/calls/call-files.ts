@@ -165,7 +165,7 @@ function simulatedRecord(record: CallLogRecord): SimulatedRecord {
 
 /** A record or a leg, as far as it is looked into here. */
 const legSchema = z.looseObject({
-  recording: z.looseObject({ id }).optional(),
+  recording: z.looseObject({ id, contentUri: z.string().optional() }).optional(),
   message: z.looseObject({ id, uri: z.string().optional() }).optional(),
   extension: z.looseObject({ id: id.optional() }).optional(),
 });
@@ -179,8 +179,9 @@ function legsOf(records: readonly CallLogRecord[]) {
     });
 }
 
+/** Those that are ready: without a contentUri there is nothing to be had yet, nor will there be. */
 const recordingIdsOf = (records: readonly CallLogRecord[]) => [
-  ...new Set(legsOf(records).flatMap(({ recording }) => recording?.id ?? [])),
+  ...new Set(legsOf(records).flatMap(({ recording }) => (recording?.contentUri ? recording.id : []))),
 ];
 
 function voicemailsOf(records: readonly CallLogRecord[], bundle: Bundle): SimulatedVoicemail[] {

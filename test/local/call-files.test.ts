@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readCallFile } from '../../local/calls/call-files.ts';
 import { answeredCall, voicemailCall } from '../../local/ringcentral/sample-calls.ts';
+import { startSimulator } from '../../local/ringcentral/simulator.ts';
 
 const options = { accountId: '400131426008', number: 1, startedAt: new Date('2026-11-03T14:15:00Z') };
 const [setup, ...others] = answeredCall(options).events;
@@ -11,7 +12,12 @@ const record = {
   startTime: '2026-11-03T14:15:00.000Z',
   duration: 75,
   recording: { id: '55', contentUri: 'https://media.ringcentral.com/x' },
-  legs: [{ recording: { id: '56' } }, { recording: { id: '55' } }],
+  legs: [
+    { recording: { id: '56', contentUri: 'https://media.ringcentral.com/y' } },
+    { recording: { id: '55' } },
+    // Not ready: it has no address.
+    { recording: { id: '57' } },
+  ],
 };
 
 describe('a file of webhook bodies', () => {
@@ -107,6 +113,45 @@ describe('a file of webhook bodies', () => {
     for (const file of files) {
       const json = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
       expect(readCallFile(file, json).notifications.length).toBeGreaterThan(0);
+    }
+  });
+});
+
+describe('RingCentral, of a call that a file tells of', () => {
+  it('answers with the file’s record; what it names is to be had here', async () => {
+    const { calls } = readCallFile('a.json', { accountId: '400131426008', callLog: [record] });
+    const account = {
+      accountId: '400131426008',
+      clientId: 'c',
+      clientSecret: 's',
+      jwt: 'j',
+      ownerExtensionId: '1',
+    };
+    const simulator = await startSimulator({ accounts: [account] });
+    try {
+      simulator.calls.push(...calls);
+      const login = await fetch(`${simulator.url}/restapi/oauth/token`, {
+        method: 'POST',
+        headers: { authorization: `Basic ${Buffer.from('c:s').toString('base64')}` },
+        body: new URLSearchParams({
+          grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+          assertion: 'j',
+        }),
+      });
+      const { access_token } = (await login.json()) as { access_token: string };
+      const get = (uri: string) => fetch(uri, { headers: { authorization: `Bearer ${access_token}` } });
+      const list = await get(
+        `${simulator.url}/restapi/v1.0/account/~/call-log?view=Detailed&dateFrom=2026-11-03T00:00:00Z&telephonySessionId=s-1`,
+      );
+      const { records } = (await list.json()) as { records: (typeof record)[] };
+      const contentUri = `${simulator.url}/media/restapi/v1.0/account/400131426008/recording/55/content`;
+      expect(records).toMatchObject([
+        { ...record, recording: { id: '55', contentUri }, legs: [{}, {}, { recording: { id: '57' } }] },
+      ]);
+      expect(records[0]?.legs[2]?.recording).not.toHaveProperty('contentUri');
+      expect((await get(contentUri)).headers.get('content-type')).toBe('audio/mpeg');
+    } finally {
+      await simulator.stop();
     }
   });
 });
