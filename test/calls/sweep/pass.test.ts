@@ -220,6 +220,23 @@ describe('a call that began before the list', () => {
     expect(byId(world)[0]?.path).toContain(`/call-log/${call.records[0]?.id}?`);
   });
 
+  it('is not cut down to the records that the list has', async () => {
+    const world = await startCallWorld();
+    await shortPassIsDue(world);
+    const call = aCall(world, { talk: 180, endedAgo: 10 });
+    const [record] = call.records;
+    if (!record) throw new Error('A call has a record');
+    const later = { ...record, id: 'later', startedAt: world.now() - hour, durationMs: 50 * minute };
+    call.records.push(later);
+    delete record.recording;
+    for (const leg of record.legs) delete leg.recording;
+    await seedLooked(world, call, { snapshot: snapshotOf(call) });
+    await sweepNow(world);
+    const [row] = await world.calls();
+    expect(row?.snapshot).toMatchObject({ records: [{ id: record.id }, { id: 'later' }] });
+    expect(row).toMatchObject({ recording_status: 'available' });
+  });
+
   it('keeps the records that the answer hasn`t', async () => {
     const world = await startCallWorld();
     await shortPassIsDue(world);
@@ -448,6 +465,32 @@ describe('an account whose call log is forbidden', () => {
 });
 
 describe('calls that go on', () => {
+  it('one that has just ended by the call log is left to its own Disconnected', async () => {
+    const world = await startCallWorld();
+    const call = aCall(world, { endedAgo: 9 });
+    await seedCall(world, call, {
+      status: 'answered',
+      call_log_status: 'none',
+      ended_at: null,
+      last_event_at: new Date(call.endedAt - 30_000),
+    });
+    await sweepNow(world);
+    expect(await world.calls()).toMatchObject([{ status: 'answered', ended_at: null, snapshot: null }]);
+    await shortPassIsDue(world);
+    await world.run(2);
+    await sweepNow(world);
+    expect(await world.calls()).toMatchObject([{ status: 'disconnected', ended_at: new Date(call.endedAt) }]);
+  });
+
+  it('R36 one that nobody told of makes no row while it is in progress', async () => {
+    const world = await startCallWorld();
+    const call = aCall(world, { talk: 1, endedAgo: 30 });
+    for (const record of call.records) record.overrides = { result: 'In Progress' };
+    world.simulator.calls.push(call);
+    await sweepNow(world);
+    expect(await world.calls()).toEqual([]);
+  });
+
   it('a transfer whose second part isn`t listed yet is not ended by its first one', async () => {
     const world = await startCallWorld();
     const startedAt = new Date(world.now() + 10_000);
