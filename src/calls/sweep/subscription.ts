@@ -37,7 +37,7 @@ export async function checkSubscription(
   const address = `${deps.webhookUrl.replace(/\/+$/, '')}/${accountId}`;
   const answer = await subscriptions.list(accountId);
   if (answer.kind !== 'ok') return { kind: 'not_checked', failure: answer };
-  const ours = answer.value.filter((one) => isOurs(one, address, accountId));
+  const ours = answer.value.filter((one) => isOurs(one, address));
   const [active, ...spare] = ours
     .filter((one) => troubleOf(one, address, accountId) === undefined)
     .sort((a, b) => expiryOf(b) - expiryOf(a));
@@ -99,11 +99,10 @@ function codeOf(failure: Exclude<Outcome<unknown>, { kind: 'ok' }>): string {
   return 'reason' in failure ? failure.reason : failure.kind;
 }
 
-/** For our calls: at our address, or at another one that ends like ours, from a deployment of old. */
-function isOurs({ deliveryMode }: Subscription, address: string, accountId: string): boolean {
+/** For our calls: at our address, or with its path at another host, which is a deployment of old. */
+function isOurs({ deliveryMode }: Subscription, address: string): boolean {
   const theirs = deliveryMode?.address ?? '';
-  if (theirs === address) return true;
-  return theirs.endsWith(`/ringcentral/${accountId}`);
+  return URL.canParse(theirs) && new URL(theirs).pathname === new URL(address).pathname;
 }
 
 function troubleOf(

@@ -1,4 +1,5 @@
 import { logEvents } from '../../platform/log-events.ts';
+import type { Failure } from '../../ringcentral/errors.ts';
 import type { SweepDependencies } from './dependencies.ts';
 import type { Schedule } from './schedule.ts';
 import { checkSubscription } from './subscription.ts';
@@ -25,7 +26,7 @@ export async function watchSubscription(
   const now = deps.clock.now().getTime();
   if (check.kind === 'not_checked') {
     await schedule.set({ subscription_at: now + againMs - jitterMs });
-    return check.failure.kind === 'configuration' ? check.failure.reason : undefined;
+    return needsPerson(check.failure);
   }
   const reason = check.kind === 'active' ? undefined : check.reason;
   deps.meter.count('SubscriptionNotActive', reason === undefined ? 0 : 1);
@@ -46,4 +47,10 @@ export async function watchSubscription(
     });
   }
   return undefined;
+}
+
+/** No permission, or no such thing: another try doesn't help. A refused login has an alarm of its own. */
+function needsPerson(failure: Failure): string | undefined {
+  if (failure.kind === 'configuration') return failure.reason;
+  return failure.kind === 'forbidden' || failure.kind === 'not_found' ? failure.kind : undefined;
 }
