@@ -1,4 +1,5 @@
 import type { CountryCode } from 'libphonenumber-js/max';
+import { areTwoPeople } from './fields/people.ts';
 import { contextOf, type Finding, firstAddress, readBody } from './read-body.ts';
 import { headerOf, readSource } from './read-source.ts';
 import { addressesOf } from './recipients.ts';
@@ -46,13 +47,28 @@ async function search(
     bodies,
     bodies.map((body) => readBody(body, context)),
   );
+  const inner: Finding[] = [];
   for (const bytes of depth < maxDepth ? source.embedded : []) {
     if (budget.messages <= 0) break;
     budget.messages -= 1;
-    const inner = await searchEmbedded(bytes, country, budget, depth + 1);
-    if (inner?.reading || (inner && bodies.length === 0)) return inner;
+    const found = await searchEmbedded(bytes, country, budget, depth + 1);
+    if (found?.reading || (found && bodies.length === 0)) inner.push(found);
   }
-  return own ?? nothingFound;
+  const original = inner.find(({ reading }) => reading) ?? inner[0];
+  return original ? withoutMixture(original, [...inner, ...(own ? [own] : [])]) : (own ?? nothingFound);
+}
+
+/** One mail can pass on the forms of several people: none of them may be lost behind the first. */
+function withoutMixture(chosen: Finding, all: readonly Finding[]): Finding {
+  const { reading } = chosen;
+  if (reading?.kind !== 'lead') return chosen;
+  const several = all.some(
+    (other) =>
+      other.answer !== 'quoted' &&
+      (other.reading?.kind === 'digest' ||
+        (other.reading && areTwoPeople(reading.fields, other.reading.fields))),
+  );
+  return several ? { ...chosen, reading: { kind: 'digest' } } : chosen;
 }
 
 /** A message/rfc822 part is the original of a forward. An unreadable one leaves the mail's own bodies to be read. */
@@ -84,9 +100,9 @@ function choose(bodies: readonly SourceBody[], findings: readonly Finding[]): Fi
   const attached = findings.filter((_, index) => bodies[index]?.kind === 'attachment');
   const answers = findings.filter(({ answer }) => answer !== undefined);
   const own = answers.filter(({ answer }) => answer === 'own');
-  if (answers.length === 0) return bestOf(findings);
-  if (own.length > 0) return bestOf([...own, ...attached]);
-  return bestOf(attached.filter(({ reading }) => reading)) ?? answers[0];
+  const unquoted = answers.length === 0 ? findings : [...own, ...attached.filter(({ reading }) => reading)];
+  const best = bestOf(unquoted) ?? answers[0];
+  return best && (attached.includes(best) ? withoutMixture(best, attached) : best);
 }
 
 /** A digest anywhere forbids to use the mail; else the body that tells most; plain text before HTML on a tie. */

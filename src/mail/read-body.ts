@@ -3,6 +3,7 @@ import { cleanLine, cutText } from './clean-text.ts';
 import { announcesSeveral } from './fields/digest.ts';
 import { splitName } from './fields/name.ts';
 import { isFieldLine } from './fields/pairs.ts';
+import { areTwoPeople } from './fields/people.ts';
 import type { LeadMail, Reading } from './formats/format.ts';
 import { formats } from './formats/index.ts';
 import { type ForwardedMail, findForwards } from './forwards.ts';
@@ -109,10 +110,13 @@ function readLines(body: Pick<LeadMail, 'kind' | 'lines' | 'markup'>, context: M
   };
   const opening = openingOf(mail.lines);
   const severalPeople = announcesSeveral([subject, ...opening], mail.lines);
-  // Somebody may forward our own mail to us and write above it who he is.
-  const found =
-    readWithFormats(mail) ?? (original && readWithFormats({ ...mail, lines: forwards[0]?.message ?? [] }));
-  const reading: Reading | undefined = found && severalPeople ? { kind: 'digest' } : found?.reading;
+  // Somebody may forward our own mail to us and write above it who he is, or one form below another.
+  const above = forwards
+    .toReversed()
+    .flatMap(({ message }) => readWithFormats({ ...mail, lines: message }) ?? []);
+  const found = readWithFormats(mail) ?? above[0];
+  const several = severalPeople || above.some((other) => found && areOfTwo(found.reading, other.reading));
+  const reading: Reading | undefined = found && several ? { kind: 'digest' } : found?.reading;
   return {
     ...(found && { format: found.format }),
     ...(reading && { reading: ofTheLead(reading, context, original === undefined) }),
@@ -127,6 +131,10 @@ function readLines(body: Pick<LeadMail, 'kind' | 'lines' | 'markup'>, context: M
 
 function senderOf({ subject, from, fromName }: Partial<MailContext>): Partial<MailContext> {
   return { ...(subject && { subject }), ...(from && { from, fromName: fromName ?? '' }) };
+}
+
+function areOfTwo(one: Reading, other: Reading): boolean {
+  return one.kind === 'lead' && other.kind === 'lead' && areTwoPeople(one.fields, other.fields);
 }
 
 function readWithFormats(mail: LeadMail): { format: string; reading: Reading } | undefined {

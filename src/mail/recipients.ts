@@ -36,7 +36,8 @@ export function readRecipients(
 
 /** A recipient with the tag of `lead-tracking+{ID}@…` as it is written. */
 export function recipientOf(source: Recipient['source'], address: string): Recipient {
-  const written = cleanLine(address);
+  // Some put the address in quotes.
+  const written = cleanLine(address).replace(/^'(.+)'$/, '$1');
   const trackingId = tracking.exec(written)?.[1];
   return { source, address: written.toLowerCase(), ...(trackingId && { trackingId }) };
 }

@@ -8,17 +8,20 @@ type Repair = (source: Buffer, read: Pick<SourceMail, 'bodies' | 'partTypes'>) =
 
 const headEnd = /\r?\n\r?\n/;
 
-/** A multipart without boundary parameter has no parts; the first line that starts with `--` names it. */
+/** A multipart without boundary, or with another than its lines, has no parts; the first line with `--` names it. */
 export const withBoundary: Repair = (source, { bodies, partTypes }) => {
   if (bodies.length > 0 || partTypes.length > 0) return undefined;
   const text = source.toString('latin1');
   const end = headEnd.exec(text);
   if (!end) return undefined;
   const head = text.slice(0, end.index);
-  if (!/^content-type:\s*multipart\//im.test(head) || /\bboundary\s*=/i.test(head)) return undefined;
+  const [, type] = /^content-type:\s*(multipart\/[\w-]+)/im.exec(head) ?? [];
   const boundary = /^--([^\s"]{1,70})\s*$/m.exec(text.slice(end.index, end.index + 20_000))?.[1];
-  if (boundary === undefined) return undefined;
-  const fixed = head.replace(/^(content-type:\s*multipart\/[\w-]+)/im, `$1; boundary="${boundary}"`);
+  if (type === undefined || boundary === undefined || head.includes(boundary)) return undefined;
+  const fixed = head.replace(
+    /^content-type:[^\r\n]*(?:\r?\n[ \t][^\r\n]*)*/im,
+    () => `Content-Type: ${type}; boundary="${boundary}"`,
+  );
   return Buffer.from(fixed + text.slice(end.index), 'latin1');
 };
 

@@ -56,6 +56,13 @@ describe('where the lead may stand', () => {
       rawMail({ 'Content-Type': 'multipart/alternative' }, alternatives([['text/plain', baseText]])),
     ],
     [
+      'a multipart with another boundary than its lines',
+      rawMail(
+        { 'Content-Type': 'multipart/alternative;\r\n boundary="other"' },
+        alternatives([['text/plain', baseText]]),
+      ),
+    ],
+    [
       'a multipart without final boundary',
       rawMail(multipart('multipart/mixed'), alternatives([['text/plain', baseText]]).replace('--b1--', '')),
     ],

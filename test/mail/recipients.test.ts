@@ -44,6 +44,7 @@ describe('recipients', () => {
     ['=?utf-8?Q?Caf=C3=A9?= <a@x.example>', ['a@x.example']],
     ['<a@x.example', ['a@x.example']],
     ['a@x.example,, ,b@x.example,', ['a@x.example', 'b@x.example']],
+    ["'lead-tracking+OTF0412@leads.example'", ['lead-tracking+otf0412@leads.example']],
     ['Riverside Studio', []],
     ['', []],
   ])('read To: %s', async (to, addresses) => {
