@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Store } from '../src/leads/store.ts';
 import type { RulePlan } from './assembly/rules.ts';
 import type { CallFile } from './calls/call-files.ts';
@@ -36,6 +37,8 @@ export interface Run {
 
 /** A minute of a queue's delay is a second here: nobody wants to watch a run for five minutes (ADR 19). */
 const sixtieth = 1 / 60;
+
+const betweenSamplesMs = 3_000;
 
 interface RunSettings {
   /** Their accounts have parameters, besides the stage's own. */
@@ -109,7 +112,11 @@ function assemble({ stage, mailbox, databases, telephony, directory, stores, jou
     },
     async playSamples() {
       const calls = sampleCalls(telephony.watched(), stores, new Date());
-      await telephony.play(webhookOrigin(stage), calls, notificationsOf(calls));
+      // Not all at once: whoever finds somebody else logging in to RingCentral is parked for half a minute.
+      for (const some of [calls.slice(0, 1), calls.slice(1)]) {
+        await telephony.play(webhookOrigin(stage), some, notificationsOf(some));
+        await sleep(betweenSamplesMs);
+      }
     },
     work: {
       unseen: () => mailbox.unseen(),

@@ -41,7 +41,7 @@ const long = (call: SimulatedCall): SimulatedCall => ({
   voicemails: call.voicemails.map((voicemail) => ({
     ...voicemail,
     transcription: 'NotAvailable',
-    audio: { format: 'wav', seconds: 1500 },
+    audio: { format: 'wav', seconds: 1150 },
   })),
 });
 
@@ -56,7 +56,7 @@ function makeCalls() {
     cutShort: answeredCall({
       ...ended(305),
       startedAt: new Date(Date.now() - 60 * 60_000),
-      talkSeconds: 1500,
+      talkSeconds: 1150,
       format: 'wav',
     }),
     longVoicemail: long(voicemailCall(ended(311))),
