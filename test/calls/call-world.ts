@@ -5,29 +5,25 @@ import type { SimulatedCall, TelephonyEvent } from '../../local/ringcentral/worl
 import { receiveWebhook } from '../../src/calls/receive-webhook.ts';
 import { runSweep } from '../../src/calls/sweep/sweep.ts';
 import { checkOpenTranscriptions } from '../../src/calls/transcription.ts';
-import type { Database } from '../../src/db/client.ts';
-import { retryTransient } from '../../src/db/retry.ts';
-import type { StageDatabase } from '../../src/db/stage-database.ts';
-import { createStoreDirectory } from '../../src/leads/store-directory.ts';
 import type { LogEvent } from '../../src/platform/log-events.ts';
 import type { Log, LogFields } from '../../src/platform/logger.ts';
 import type { ReportCapacity } from '../../src/ringcentral/capacity-metrics.ts';
-import { createRingCentral } from '../../src/ringcentral/ringcentral.ts';
-import { processMessages, type TranscribeProcessor } from '../../src/transcribe-processor.ts';
+import { processMessages } from '../../src/transcribe-processor.ts';
 import {
   activeSubscriptions,
-  callStores,
   lakeside,
   riverside,
   simulatedAccounts,
   webhookSecret,
   webhookUrl,
 } from '../simulation/call-accounts.ts';
+import { callContainer } from '../simulation/call-container.ts';
 import { MemoryObjects, MemoryTranscriber } from '../simulation/call-ports.ts';
 import { CallProcess } from '../simulation/call-process.ts';
 import { CallQueue } from '../simulation/call-queue.ts';
 import { callStateTable } from '../simulation/call-state-table.ts';
 import { Timetable } from '../simulation/call-timetable.ts';
+import type { Turns } from '../simulation/call-turns.ts';
 import type { CrashPoint } from '../simulation/crash.ts';
 import { freshDatabase, type TestDatabase } from '../support/database.ts';
 import { FakeClock, recordingMeter } from '../support/fakes.ts';
@@ -47,6 +43,10 @@ export interface WorldOptions
   /** Where an invocation dies, if it does; they are counted from 1. */
   crashAt?: (invocation: number) => CrashPoint | undefined;
   crashSweepAt?: (sweep: number) => CrashPoint | undefined;
+  /** How far an invocation's clock is ahead. */
+  skewMs?: (invocation: number) => number;
+  /** Processes run at once, in turns that somebody else decides. */
+  turns?: Turns;
   /** Gets every line as well. */
   log?: Log;
   reportCapacity?: ReportCapacity;
@@ -80,7 +80,9 @@ export class CallWorld {
   readonly invocations: CallProcess[] = [];
   readonly sweeps: CallProcess[] = [];
   readonly #options: WorldOptions;
+  readonly #running: Promise<void>[] = [];
   #inFlight = 0;
+  #isSweeping = false;
 
   constructor(clock: FakeClock, simulator: Simulator, database: TestDatabase, options: WorldOptions) {
     this.clock = clock;
@@ -122,36 +124,14 @@ export class CallWorld {
     return Number((await receiveWebhook(receiver, request)).statusCode);
   }
 
-  /** What a container is made of; dies with `process`. */
-  container(process: CallProcess) {
-    const { clock, log, meter, database } = this;
+  /** A container that dies with `process`. */
+  container(process: CallProcess, skewMs = 0) {
+    const { database, state, queue, objects, transcriber, log, meter } = this;
+    const { turns, random = () => 0.5, reportCapacity = () => {} } = this.#options;
+    const clock = skewMs === 0 ? this.clock : { now: () => new Date(this.now() + skewMs) };
     const accounts = simulatedAccounts(this.simulator.url);
-    const state = process.wrap(this.state);
-    const { reportCapacity = () => {} } = this.#options;
-    const ringCentral = createRingCentral({ accounts, state, clock, log, meter, reportCapacity });
-    const db = mortalDatabase(process, database.db);
-    const patience = () => ({ deadline: new Date(Date.now() + 30_000) });
-    const neon: StageDatabase = { run: (work) => retryTransient(() => work(db), patience()) };
-    return {
-      stage: 'test',
-      neon: process.wrap(neon),
-      accounts,
-      stores: createStoreDirectory(async () => callStores, clock, log),
-      state,
-      queue: process.wrap({
-        send: this.queue.send.bind(this.queue),
-        changeVisibility: this.queue.changeVisibility.bind(this.queue),
-      }),
-      objects: process.wrap(this.objects),
-      transcriber: process.wrap(this.transcriber),
-      callLog: process.wrap(ringCentral.callLog),
-      media: process.wrap(ringCentral.media),
-      gate: ringCentral.gate,
-      clock,
-      log,
-      meter,
-      random: this.#options.random ?? (() => 0.5),
-    } satisfies TranscribeProcessor & Record<string, unknown>;
+    const outside = { database: database.db, accounts, state, queue, objects, transcriber };
+    return callContainer({ ...outside, clock, log, meter, reportCapacity, random }, process, turns);
   }
 
   readonly log: Log = {
@@ -176,16 +156,26 @@ export class CallWorld {
         this.#inFlight -= 1;
         return this.#poll();
       };
-      this.timetable.add(this.now() + invocationMs, end, { endless: true });
-      await this.#invoke(record);
+      await this.#start(async () => {
+        await this.#invoke(record);
+        this.timetable.add(this.now() + invocationMs, end, { endless: true });
+      });
     }
   }
 
+  /** Done with at once, or in turns with others. */
+  async #start(work: () => Promise<void>): Promise<void> {
+    if (this.#options.turns) this.#running.push(work());
+    else await work();
+  }
+
   async #invoke(record: SQSRecord): Promise<void> {
-    const process = new CallProcess(this.#options.crashAt?.(this.invocations.length + 1));
+    const { crashAt, skewMs } = this.#options;
+    const number = this.invocations.length + 1;
+    const process = new CallProcess(crashAt?.(number));
     this.invocations.push(process);
-    const deadline = new Date(this.now() + deadlineMs);
-    const container = this.container(process);
+    const container = this.container(process, skewMs?.(number));
+    const deadline = new Date(container.clock.now().getTime() + deadlineMs);
     const answer = await process.run(() => processMessages(container, { Records: [record] }, deadline));
     if (answer !== 'died' && answer.batchItemFailures.length === 0) this.queue.delete(record.messageId);
   }
@@ -195,16 +185,17 @@ export class CallWorld {
     const next = Math.floor(this.now() / minuteMs + 1) * minuteMs;
     const sweep = async () => {
       this.timetable.add(this.now() + minuteMs, sweep, { endless: true });
-      await this.#sweep();
+      if (!this.#isSweeping) await this.#start(() => this.#sweep());
     };
     this.timetable.add(next, sweep, { endless: true });
   }
 
   async #sweep(): Promise<void> {
+    // The handler's lease.
+    this.#isSweeping = true;
     const process = new CallProcess(this.#options.crashSweepAt?.(this.sweeps.length + 1));
     this.sweeps.push(process);
     const container = this.container(process);
-    const deadline = new Date(this.now() + deadlineMs);
     const deps = {
       ...container,
       subscriptions: activeSubscriptions,
@@ -212,7 +203,14 @@ export class CallWorld {
       checkTranscriptions: (accountId: string, until: Date) =>
         checkOpenTranscriptions(container, { accountId, limit: 50 }, until),
     };
+    const deadline = new Date(this.now() + deadlineMs);
     await process.run(() => runSweep(deps, [riverside.accountId, lakeside.accountId], deadline));
+    this.#isSweeping = false;
+  }
+
+  /** Fails with what processes that ran in turns failed with. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#running.splice(0));
   }
 
   /** What RingCentral was asked for, oldest first. */
@@ -237,10 +235,11 @@ export class CallWorld {
 
   /** Runs until nothing is left to do, at most for so many minutes. */
   async settle(minutes: number): Promise<void> {
-    await this.timetable.run(this.now() + minutes * 60_000, () => this.#isQuiet());
+    await this.timetable.run(this.now() + minutes * 60_000, () => this.isQuiet());
   }
 
-  async #isQuiet(): Promise<boolean> {
+  /** Whether nothing is left to do. */
+  async isQuiet(): Promise<boolean> {
     if (this.timetable.hasWork || this.queue.size > 0) return false;
     const [open] = await this.database.query(
       `select 1 from calls where next_attempt_at is not null or voicemail_status = 'pending'
@@ -250,17 +249,11 @@ export class CallWorld {
   }
 }
 
-/** Each batch counts as a call to the outside. */
-function mortalDatabase(process: CallProcess, db: Database): Database {
-  const mortal = process.wrap({ batch: db.batch.bind(db) });
-  return new Proxy(db, { get: (target, key) => Reflect.get(key === 'batch' ? mortal : target, key) });
-}
-
 const worlds: CallWorld[] = [];
 
-export async function startCallWorld(options: WorldOptions = {}): Promise<CallWorld> {
-  const clock = new FakeClock('2026-03-04T15:00:00.000Z');
-  const simulator = await startSimulator({ accounts: [riverside, lakeside], clock, ...options });
+export async function startCallWorld(options: WorldOptions & { clock?: FakeClock } = {}): Promise<CallWorld> {
+  const clock = options.clock ?? new FakeClock('2026-03-04T15:00:00.000Z');
+  const simulator = await startSimulator({ accounts: [riverside, lakeside], ...options, clock });
   const world = new CallWorld(clock, simulator, await freshDatabase(), options);
   worlds.push(world);
   return world;

@@ -38,12 +38,23 @@ export class Timetable {
     return this.#entries.some(({ endless }) => !endless);
   }
 
+  /** When the next one is; infinite when there is none. */
+  get nextAt(): number {
+    return this.#entries.at(-1)?.at ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** Runs the next entry, at its time. */
+  async runNext(): Promise<void> {
+    const next = this.#entries.pop();
+    if (!next) return;
+    this.#moveTo(next.at);
+    await next.run();
+  }
+
   /** Runs what comes up to an instant, or until `isOver` says so after an entry; the clock stands there then. */
   async run(until: number, isOver: () => Promise<boolean> | boolean = () => false): Promise<void> {
-    for (let next = this.#entries.at(-1); next && next.at <= until; next = this.#entries.at(-1)) {
-      this.#entries.pop();
-      this.#moveTo(next.at);
-      await next.run();
+    while (this.nextAt <= until) {
+      await this.runNext();
       if (await isOver()) return;
     }
     this.#moveTo(until);
