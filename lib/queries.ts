@@ -135,7 +135,7 @@ export const savedQueries = {
     answers: 'Why do calls end without a stored recording?',
     logsOf: callFunctions,
     text: `filter message = "${logEvents.callWithoutRecording}"
-| stats count(*) as calls by account_id, recording_status, reason
+| stats count_distinct(telephony_session_id) as calls by account_id, recording_status, reason
 | sort calls desc`,
   },
 } as const satisfies Record<string, SavedQuery>;

@@ -50,6 +50,8 @@ interface SharedToken {
 
 /** How long others leave the login to whoever holds the lease, also after it failed. */
 const leaseMs = 30_000;
+/** A login that goes well is over by then; one that failed is tried again when the lease ends. */
+const loginMs = 5_000;
 const renewAtShare = 0.8;
 const firstBlockMs = 5 * 60_000;
 const longestBlockMs = 60 * 60_000;
@@ -86,13 +88,13 @@ export function createTokens({ state, gate, accounts, login, clock, log, meter }
     const blockedMs = Number(seen.login_blocked_until ?? 0) - at;
     if (blockedMs > 0 && seen.refused_credential === fingerprint(account)) return loginRefused(blockedMs);
     const leasedMs = Number(seen.lease_until ?? 0) - at;
-    if (leasedMs > 0) return noLogin(leasedMs / 1000);
+    if (leasedMs > 0) return noLogin(Math.min(leasedMs, loginMs) / 1000);
     const leased = await writeItem(state, pk, seen, { lease_until: at + leaseMs });
     if (!leased) {
       const token = sharedToken(await readItem(state, pk));
       return token && token.accessToken !== rejected && at < token.expiresAt
         ? token
-        : noLogin(leaseMs / 1000);
+        : noLogin(loginMs / 1000);
     }
 
     const taken = await gate.take({ owner: account.clientId, group: 'auth' });
