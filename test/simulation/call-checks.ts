@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { CallWorld } from '../calls/call-world.ts';
+import type { CallWorld } from './call-world.ts';
 
 /**
  * What every run must end in: each recording and voicemail once in the bucket and once transcribed, each state

@@ -1,5 +1,5 @@
-import type { CallWorld } from '../calls/call-world.ts';
 import type { Turns } from './call-turns.ts';
+import type { CallWorld } from './call-world.ts';
 
 /** A whole number from 0 up to below this. */
 export type Choose = (below: number) => number;
