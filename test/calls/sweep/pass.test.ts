@@ -399,7 +399,8 @@ describe('giving up', () => {
       "update calls set next_step = 'recording', next_attempt_at = $1 where telephony_session_id = $2",
       [new Date(world.now() + hour), parked.telephonySessionId],
     );
-    await seedCall(world, aCall(world, { number: 8, endedAgo: 23 * 60, readyAfter: never }), {
+    // It began over a day ago, and ended within the day.
+    await seedCall(world, aCall(world, { number: 8, talk: 120, endedAgo: 23 * 60, readyAfter: never }), {
       ...found,
       ...lookedDaysAgo,
     });

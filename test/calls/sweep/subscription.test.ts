@@ -6,7 +6,7 @@ import type { Failure } from '../../../src/ringcentral/errors.ts';
 import type { Subscription } from '../../../src/ringcentral/schemas.ts';
 import { riverside, webhookSecret } from '../../simulation/call-accounts.ts';
 import { startCallWorld, stopCallWorlds } from '../call-world.ts';
-import { sweepOf } from './sweeping.ts';
+import { noPasses, sweepOf } from './sweeping.ts';
 
 afterEach(stopCallWorlds);
 
@@ -110,6 +110,27 @@ it('where there are too many, the dead one makes room', async () => {
     check: { kind: 'not_created', reason: 'missing', failure: 'SUB-505' },
     asked: [create],
   });
+});
+
+it('R40 what was missed is looked up at once', async () => {
+  const world = await startCallWorld();
+  await noPasses(world);
+  await world.state.update(`sweep#${accountId}`, { update: 'SET subscribed_at = :at', values: { ':at': 1 } });
+  const { subscriptions } = sweepOf(world);
+  const dead = subscription('a', { status: 'Blacklisted' });
+  const deps = sweepOf(world, {
+    webhookUrl,
+    subscriptions: {
+      ...subscriptions,
+      list: async () => ({ kind: 'ok', value: [dead] }),
+      create: async () => ({ kind: 'ok', value: subscription('new') }),
+      remove: async () => ({ kind: 'ok', value: undefined }),
+    },
+  });
+  const schedule = await Schedule.read(world.state, accountId);
+  await watchSubscription(deps, accountId, schedule);
+  expect(schedule.due(world.clock.now())).toEqual(new Set(['full_pass_at']));
+  expect(world.meter.totals).toEqual({ SubscriptionNotActive: 1 });
 });
 
 it('R31 a permission that is missing is said, and asked about in five minutes', async () => {
