@@ -1,5 +1,7 @@
 import { cpus, loadavg } from 'node:os';
 import { measureBundles } from './bundles.ts';
+import { measureCallMemory } from './call-memory.ts';
+import { measureCallBursts, measureCallRequests } from './call-requests.ts';
 import { measureThroughput } from './mail-throughput.ts';
 import { measureGrowth } from './mailbox-growth.ts';
 import { measureRoundTrips } from './neon-round-trips.ts';
@@ -10,6 +12,9 @@ const measurements: Record<string, () => Promise<Report>> = {
   growth: measureGrowth,
   'round-trips': measureRoundTrips,
   bundles: measureBundles,
+  'call-requests': measureCallRequests,
+  'call-bursts': measureCallBursts,
+  'call-memory': measureCallMemory,
 };
 
 const [name] = process.argv.slice(2);
