@@ -231,7 +231,9 @@ describe('a call that began before the list', () => {
     delete record.recording;
     for (const leg of record.legs) delete leg.recording;
     await seedLooked(world, call, { snapshot: snapshotOf(call) });
+    await seedLooked(world, aCall(world, { number: 2, readyAfter: never }));
     await sweepNow(world);
+    expect(lists(world)).toHaveLength(1);
     const [row] = await world.calls();
     expect(row?.snapshot).toMatchObject({ records: [{ id: record.id }, { id: 'later' }] });
     expect(row).toMatchObject({ recording_status: 'available' });
