@@ -53,6 +53,8 @@ it('an invocation that dies at any of its calls: nothing lost, nothing doubled',
     const world = await run({ crashAt: (n) => (n === invocation ? point : undefined) });
     expect(world.invocations[invocation - 1]?.dead).toBe(true);
     await expectOneOfEach(world, { recordings: 2, voicemails: 1 });
+    // What is in the bucket is not downloaded again.
+    expect([...world.objects.uploads.values()]).toEqual([1, 1, 1]);
     expectNoRefusals(world);
     await stopCallWorlds();
   }
@@ -68,6 +70,8 @@ it('a sweep that dies at any of its calls: nothing lost, nothing doubled', async
     const world = await run({ crashSweepAt: (n) => (n === sweep ? point : undefined) });
     expect(world.sweeps[sweep - 1]?.dead).toBe(true);
     await expectOneOfEach(world, { recordings: 2, voicemails: 1 });
+    // What is in the bucket is not downloaded again.
+    expect([...world.objects.uploads.values()]).toEqual([1, 1, 1]);
     expectNoRefusals(world);
     await stopCallWorlds();
   }

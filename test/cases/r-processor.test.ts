@@ -174,6 +174,10 @@ it('R7 429 on the recording: a redrive that goes on with the known address', asy
   expect(world.logged('ringcentral.redrive_scheduled')).toMatchObject([
     { redrive_count: 1, delay_seconds: 405 },
   ]);
+  const clones = world.queue.sent
+    .map(({ body }) => JSON.parse(body))
+    .filter(({ redriveCount }) => redriveCount > 0);
+  expect(clones).toMatchObject([{ kind: 'session', redriveCount: 1 }]);
   expect(looks(call)).toEqual([90]);
   expect(looks(call, /recording_content/)).toEqual([90, 90 + 405]);
   expect(await theCall()).toMatchObject({ recording_status: 'stored' });
