@@ -28,6 +28,8 @@ export interface CallLogRequest {
   endedAt: Date;
   /** Extension of the message's own party. */
   partyExtensionId?: string | undefined;
+  /** `extension`: the account's call log was forbidden, and its fallback had no slot. */
+  level: 'account' | 'extension';
   /** How often SQS has received the message; at the third it would go to the dead-letter queue. */
   receiveCount: number;
 }
@@ -54,7 +56,7 @@ export async function takeCallLog(
     sessionId: call.sessionId ?? undefined,
     partyExtensionId: partyExtensionId ?? call.extensionId ?? undefined,
     otherExtensionIds: call.extensionIds,
-    level: call.nextStep === 'extension_call_log' ? 'extension' : 'account',
+    level: request.level,
   });
   switch (outcome.kind) {
     case 'ok':
@@ -155,7 +157,12 @@ export function nextLookAt(endedAt: Date, now: Date): Date | undefined {
 export function giveUpCallLog(db: Database, key: CallKey, endedAt: Date) {
   return db
     .update(calls)
-    .set({ callLogStatus: 'failed', updatedAt: sql`now()` })
+    .set({
+      callLogStatus: 'failed',
+      // Not the instruction of a later message.
+      nextStep: sql`case when ${calls.nextAttemptAt} is null then null else ${calls.nextStep} end`,
+      updatedAt: sql`now()`,
+    })
     .where(
       and(
         isCall(key),

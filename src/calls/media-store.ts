@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNull, lt, notInArray, type SQL, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, isNull, lt, notInArray, or, type SQL, sql } from 'drizzle-orm';
 import type { TimelineValues } from '../contacts/timeline.ts';
 import type { Database } from '../db/client.ts';
 import {
@@ -237,7 +237,10 @@ export async function findByJob(db: Database, jobName: string): Promise<MediaOfC
   return toMedia(recordings, messages)[0];
 }
 
-/** Transcriptions of an account that were started before `startedBefore` and haven't ended; the oldest first. */
+/**
+ * Transcriptions of an account that were started before `startedBefore` and haven't ended, or should have been since
+ * the sound was stored and never were; the oldest first.
+ */
 export async function openTranscriptions(
   db: Database,
   { accountId, startedBefore, limit }: { accountId: string; startedBefore: Date; limit: number },
@@ -245,8 +248,10 @@ export async function openTranscriptions(
   const isOpen = (table: MediaTable) =>
     and(
       eq(table.accountId, accountId),
-      eq(table.transcriptionStatus, 'started'),
-      lt(table.transcriptionStartedAt, startedBefore),
+      inArray(table.transcriptionStatus, ['none', 'started']),
+      isNotNull(table.transcriptionJob),
+      lt(table.storedAt, startedBefore),
+      or(isNull(table.transcriptionStartedAt), lt(table.transcriptionStartedAt, startedBefore)),
     );
   const [recordings, messages] = await db.batch([
     db
@@ -254,14 +259,14 @@ export async function openTranscriptions(
       .from(callRecordings)
       .innerJoin(calls, isOfCall(callRecordings))
       .where(isOpen(callRecordings))
-      .orderBy(callRecordings.transcriptionStartedAt)
+      .orderBy(callRecordings.storedAt)
       .limit(limit),
     db
       .select()
       .from(voicemails)
       .innerJoin(calls, isOfCall(voicemails))
       .where(isOpen(voicemails))
-      .orderBy(voicemails.transcriptionStartedAt)
+      .orderBy(voicemails.storedAt)
       .limit(limit),
   ]);
   return toMedia(recordings, messages);

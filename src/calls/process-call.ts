@@ -3,6 +3,7 @@ import { snapshotSchema } from '../ringcentral/schemas.ts';
 import type { TelephonyEvent } from '../ringcentral/telephony-event.ts';
 import { type CallLogDependencies, type CallLogRequest, takeCallLog } from './call-log-step.ts';
 import { loadSession, recordCallEvent } from './call-store.ts';
+import { underClaim } from './claim.ts';
 import { readParties } from './lifecycle.ts';
 import type { SessionWork, TelephonyWork } from './message.ts';
 import { hasDisconnected } from './party-status.ts';
@@ -50,18 +51,37 @@ export async function processTelephony(
   });
   if (!hasDisconnected(event)) return { kind: 'done' };
 
-  const { busy } = recorded;
-  if (isCovered(recorded, event, delivery)) {
-    return busy && hasOpenRecording(recorded) ? parkFor('recording') : processMedia(deps, recorded, deadline);
+  const isCoveredBy = (session: StoredSession) => isCovered(session, event, delivery);
+  if (isCoveredBy(recorded) && !hasOpenWork(recorded)) return { kind: 'done' };
+  if (recorded.busy) {
+    const onlySound = isCoveredBy(recorded);
+    if (!onlySound) return parkFor('call_log');
+    if (recorded.recordings.some(isOpen)) return parkFor('recording');
   }
-  if (busy) return parkFor('call_log');
-  const request = {
-    call: recorded.call,
-    endedAt: new Date(event.body.eventTime),
-    partyExtensionId: readParties(event).find(({ status }) => status === 'disconnected')?.extensionId,
-    receiveCount: delivery.receiveCount,
+  const endedAt = new Date(event.body.eventTime);
+  const partyExtensionId = readParties(event).find(({ status }) => status === 'disconnected')?.extensionId;
+  const claim = {
+    accountId,
+    telephonySessionId: event.body.telephonySessionId,
+    doneByOthersSince: new Date(endedAt.getTime() + readyAfterMs),
   };
-  return fetchAndProcess(deps, request, deadline);
+  const { receiveCount } = delivery;
+  return underClaim(
+    deps,
+    claim,
+    async (session) => {
+      if (isCoveredBy(session)) return processMedia(deps, session, deadline);
+      const request = {
+        call: session.call,
+        endedAt,
+        partyExtensionId,
+        receiveCount,
+        level: 'account',
+      } as const;
+      return fetchAndProcess(deps, request, deadline);
+    },
+    deadline,
+  );
 }
 
 /** Goes on with a session whose row says what is next: sent by the sweep, an operator, or after a 429. */
@@ -71,12 +91,28 @@ export async function processSession(
   { receiveCount }: Delivery,
   deadline: Date,
 ): Promise<StepResult> {
-  const session = await deps.neon.run((db) => loadSession(db, { accountId, telephonySessionId }), deadline);
-  if (!session) return { kind: 'failed', reason: 'unknown_session' };
-  const { call } = session;
-  const wantsCallLog = call.nextStep === 'call_log' || call.nextStep === 'extension_call_log';
-  if (call.snapshot && !wantsCallLog) return processMedia(deps, session, deadline);
-  return fetchAndProcess(deps, { call, endedAt: call.endedAt ?? call.lastEventAt, receiveCount }, deadline);
+  const key = { accountId, telephonySessionId };
+  const seen = await deps.neon.run((db) => loadSession(db, key), deadline);
+  if (!seen) return { kind: 'failed', reason: 'unknown_session' };
+  const claim = { ...key, doneByOthersSince: wantsCallLog(seen) ? undefined : new Date(0) };
+  return underClaim(
+    deps,
+    claim,
+    async (session) => {
+      if (!wantsCallLog(session)) return processMedia(deps, session, deadline);
+      const { call } = session;
+      const level = call.nextStep === 'extension_call_log' ? 'extension' : 'account';
+      const request = { call, endedAt: call.endedAt ?? call.lastEventAt, receiveCount, level } as const;
+      return fetchAndProcess(deps, request, deadline);
+    },
+    deadline,
+  );
+}
+
+/** Without a snapshot nothing else can be done. Parked again since this message was sent, the sweep will ask. */
+function wantsCallLog({ call: { snapshot, nextStep, nextAttemptAt } }: StoredSession): boolean {
+  const isNext = nextStep === 'call_log' || nextStep === 'extension_call_log';
+  return !snapshot || (isNext && nextAttemptAt === null);
 }
 
 async function fetchAndProcess(
@@ -118,8 +154,19 @@ function isCovered(
   return call.snapshotAt.getTime() >= Math.min(writtenDownAt, firstReceivedAt.getTime());
 }
 
-const hasOpenRecording = ({ recordings }: StoredSession) =>
-  recordings.some(({ storedAt, unavailableReason }) => !storedAt && !unavailableReason);
+const isOpen = ({
+  storedAt,
+  unavailableReason,
+}: {
+  storedAt: Date | null;
+  unavailableReason: string | null;
+}) => !storedAt && !unavailableReason;
+
+/** Something is to be fetched, or a transcription to be started. */
+const hasOpenWork = ({ recordings, voicemails }: StoredSession) =>
+  [...recordings, ...voicemails].some(
+    (media) => isOpen(media) || (media.transcriptionJob !== null && media.transcriptionStatus === 'none'),
+  );
 
 const parkFor = (step: 'call_log' | 'recording'): StepResult => ({
   kind: 'park',

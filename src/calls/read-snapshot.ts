@@ -111,7 +111,7 @@ const pending: WithoutRecording = { recordingStatus: 'pending', recordingReason:
 function withoutRecording({ records, coverage }: CallLogSnapshot, expected: boolean): WithoutRecording {
   const parts = records.flatMap((record) => [record, ...(record.legs ?? [])]);
   if (records.length === 0) return { recordingStatus: 'none', recordingReason: 'fax' };
-  if (parts.some(({ shortRecording }) => shortRecording)) {
+  if (parts.some(({ shortRecording }) => shortRecording) && !records.some(hasLongTalk)) {
     return { recordingStatus: 'too_short', recordingReason: 'short_recording' };
   }
   if (records.every(({ deleted }) => deleted)) {
@@ -127,6 +127,15 @@ function withoutRecording({ records, coverage }: CallLogSnapshot, expected: bool
       (record.durationMs ?? record.duration) !== undefined && durationOf(record) < shortestRecordingMs,
   );
   return isShort ? { recordingStatus: 'none', recordingReason: 'short_call' } : pending;
+}
+
+/** Beside a part that was too short to keep, such as the first leg of a transfer, another one may have a recording. */
+function hasLongTalk(record: CallLogRecord): boolean {
+  const { shortRecording, legs = [] } = record;
+  if (shortRecording && !legs.some((leg) => leg.shortRecording)) return false;
+  return (legs.length > 0 ? legs : [record]).some(
+    (part) => isConnected(part) && !part.shortRecording && durationOf(part) >= shortestRecordingMs,
+  );
 }
 
 /** By the records' own message ids, never by time: two callers may leave one in the same minute. */

@@ -6,7 +6,7 @@ import { durationOfRecording, recordingsOf } from '../ringcentral/snapshot.ts';
 import { mediaFields, recordingMedia } from './media-rows.ts';
 import { markStored, markUnavailable, postponeRecording } from './media-store.ts';
 import { jobNameOf, startTranscription } from './start-transcription.ts';
-import { resultOfFailure, type StepResult, type StoredSession } from './step.ts';
+import { inTurn, resultOfFailure, type StepResult, type StoredSession } from './step.ts';
 import {
   hasTimeLeft,
   isOverdue,
@@ -21,8 +21,7 @@ const done: StepResult = { kind: 'done' };
 
 /**
  * Brings a session's recordings into the bucket and has them transcribed, by the addresses that the call log gave:
- * it never asks the call log itself. Begins at the first unfinished one and stops at the first that can't be
- * finished now; what is stored stays.
+ * it never asks the call log itself. One that can't be had doesn't hold up the others; what is stored stays.
  *
  * @param snapshot the session's stored one
  * @param deadline of the invocation
@@ -34,11 +33,9 @@ export async function processRecording(
   session: StoredSession,
   deadline: Date,
 ): Promise<StepResult> {
-  for (const row of inOrder(snapshot, session.recordings)) {
-    const result = await processOne(deps, snapshot, session, row, deadline);
-    if (result.kind !== 'done') return result;
-  }
-  return done;
+  return inTurn(inOrder(snapshot, session.recordings), (row) =>
+    processOne(deps, snapshot, session, row, deadline),
+  );
 }
 
 /** By their start; those that this snapshot doesn't name come last. */

@@ -32,6 +32,29 @@ export function worstOf(results: readonly StepResult[]): StepResult {
   });
 }
 
+/**
+ * Works on each item in turn. One that fails doesn't hold up the others; without a slot, or after a 429, none of
+ * them gets further. What was thrown first is thrown at the end.
+ */
+export async function inTurn<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<StepResult>,
+): Promise<StepResult> {
+  const results: StepResult[] = [];
+  const thrown: unknown[] = [];
+  for (const item of items) {
+    try {
+      const result = await work(item);
+      results.push(result);
+      if (result.kind === 'park' || result.kind === 'redrive') break;
+    } catch (error) {
+      thrown.push(error);
+    }
+  }
+  if (thrown.length > 0) throw thrown[0];
+  return worstOf(results);
+}
+
 /** What becomes of the work whose request failed. `not_found` and `forbidden` mean something else to each step. */
 export function resultOfFailure(
   failure: Exclude<Failure, { kind: 'not_found' | 'forbidden' }>,

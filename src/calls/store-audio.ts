@@ -37,7 +37,8 @@ export const hasTimeLeft = (clock: Clock, deadline: Date) =>
 
 /** Whether what RingCentral doesn't have by now was deleted: it is past call end + duration + 15 minutes. */
 export function isOverdue({ startedAt, endedAt, lastEventAt, durationMs }: CallRow, now: Date): boolean {
-  const end = (endedAt ?? lastEventAt).getTime();
+  // The last Disconnected may be lost: then the call log knows better how long the call was.
+  const end = Math.max((endedAt ?? lastEventAt).getTime(), startedAt.getTime() + (durationMs ?? 0));
   return now.getTime() > end + (durationMs ?? Math.max(0, end - startedAt.getTime())) + graceMs;
 }
 

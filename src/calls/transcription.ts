@@ -8,7 +8,7 @@ import { buildMediaTimeline } from './media-timeline.ts';
 import type { TranscriptionWork } from './message.ts';
 import { isJobOf, startJob } from './start-transcription.ts';
 import type { StepResult } from './step.ts';
-import type { MediaDependencies } from './store-audio.ts';
+import { hasTimeLeft, type MediaDependencies } from './store-audio.ts';
 import { type ChannelRole, readTranscript } from './transcript.ts';
 
 const done: StepResult = { kind: 'done' };
@@ -67,6 +67,7 @@ export async function checkOpenTranscriptions(
   );
   let unresolved = 0;
   for (const found of open) {
+    if (!hasTimeLeft(deps.clock, deadline)) break;
     const result = await checkOne(deps, found, deadline).catch(
       (error: unknown): StepResult => ({ kind: 'retry', reason: errorCode(error) }),
     );
@@ -81,13 +82,26 @@ export async function checkOpenTranscriptions(
 async function checkOne(deps: MediaDependencies, found: MediaOfCall, deadline: Date): Promise<StepResult> {
   const { media } = found;
   const job = media.transcriptionJob ? await deps.transcriber.describe(media.transcriptionJob) : undefined;
-  if (job && job.status !== 'in_progress') return endTranscription(deps, found, job, deadline);
-  const again = job ? done : await startJob(deps, media, deadline);
-  const startedAt = media.transcriptionStartedAt?.getTime() ?? 0;
-  if (deps.clock.now().getTime() - startedAt < giveUpAfterMs) return again;
-  if (job) return fail(deps, media, { reason: 'timed_out', code: 'timed_out' }, deadline);
-  if (again.kind !== 'failed') return again;
-  return fail(deps, media, { reason: again.reason, code: again.reason }, deadline);
+  const result = await bringOn(deps, found, job, deadline);
+  const startedAt = (media.transcriptionStartedAt ?? media.storedAt)?.getTime() ?? 0;
+  const isOld = deps.clock.now().getTime() - startedAt >= giveUpAfterMs;
+  if (!isOld || (result.kind === 'done' && job?.status !== 'in_progress')) return result;
+  if (job?.status === 'in_progress') {
+    return fail(deps, media, { reason: 'timed_out', code: 'timed_out' }, deadline);
+  }
+  if (!('reason' in result)) return result;
+  return fail(deps, media, { reason: result.reason, code: result.reason }, deadline);
+}
+
+/** What its event would have done; or a new start, where Transcribe knows nothing of it. */
+function bringOn(
+  deps: MediaDependencies,
+  found: MediaOfCall,
+  job: TranscriptionJob | undefined,
+  deadline: Date,
+): Promise<StepResult> | StepResult {
+  if (!job) return startJob(deps, found.media, deadline);
+  return job.status === 'in_progress' ? done : endTranscription(deps, found, job, deadline);
 }
 
 async function endTranscription(

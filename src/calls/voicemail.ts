@@ -7,7 +7,7 @@ import { markStored, markUnavailable, type TranscriptValues } from './media-stor
 import { buildMediaTimeline } from './media-timeline.ts';
 import { reasonOf } from './recording.ts';
 import { jobNameOf, startTranscription } from './start-transcription.ts';
-import { resultOfFailure, type StepResult, type StoredSession } from './step.ts';
+import { inTurn, resultOfFailure, type StepResult, type StoredSession } from './step.ts';
 import {
   hasTimeLeft,
   isOverdue,
@@ -31,11 +31,7 @@ export async function processVoicemail(
   session: StoredSession,
   deadline: Date,
 ): Promise<StepResult> {
-  for (const row of session.voicemails) {
-    const result = await processOne(deps, session, row, deadline);
-    if (result.kind !== 'done') return result;
-  }
-  return done;
+  return inTurn(session.voicemails, (row) => processOne(deps, session, row, deadline));
 }
 
 async function processOne(

@@ -58,6 +58,7 @@ export const logEvents = {
   /** A message of transcribe-queue came to its end: `outcome` done, parked or redriven. */
   callProcessed: 'call.processed',
   callProcessingFailed: 'call.processing_failed',
+  claimNotReleased: 'call.claim_not_released',
   recordingStored: 'recording.stored',
   recordingNotStored: 'recording.not_stored',
   voicemailStored: 'voicemail.stored',

@@ -22,6 +22,7 @@ const parameterSchema = z.object({
 });
 
 const unknownForMs = 5 * 60_000;
+const rememberedUnknown = 1_000;
 
 /** The configured accounts: `{prefix}/{accountId}` in SSM. */
 export interface Accounts {
@@ -47,6 +48,8 @@ export function createAccounts(parameters: Parameters, prefix: string, clock: Cl
         return parseAccount(accountId, nameOf(accountId), await parameters.get(nameOf(accountId)));
       } catch (error) {
         if (!isMissingParameter(error)) throw error;
+        // Strangers may ask for any number of accounts.
+        if (unknownUntil.size >= rememberedUnknown) unknownUntil.clear();
         unknownUntil.set(accountId, now + unknownForMs);
         return undefined;
       }

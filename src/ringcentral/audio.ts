@@ -49,7 +49,8 @@ export async function openAudio(response: Response): Promise<AudioContent | Retr
     await source.return?.();
     return 'not_audio';
   }
-  const length = response.headers.get('content-length');
+  // Of a body that was compressed on its way, the header counts other bytes than we read.
+  const length = response.headers.has('content-encoding') ? null : response.headers.get('content-length');
   const bytes = length === null ? undefined : Number(length);
   return {
     format,

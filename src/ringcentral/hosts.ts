@@ -21,6 +21,6 @@ export function allowedUrl(text: string, server: string): URL | undefined {
 /** https anywhere (a parameter is written by an operator), plain http only to this machine. */
 export function isAllowedServer(text: string): boolean {
   if (!URL.canParse(text)) return false;
-  const { protocol, hostname } = new URL(text);
-  return protocol === 'https:' || (protocol === 'http:' && loopbackHosts.has(hostname));
+  const { protocol, hostname, port } = new URL(text);
+  return (protocol === 'https:' && port === '') || (protocol === 'http:' && loopbackHosts.has(hostname));
 }

@@ -110,12 +110,48 @@ describe('the sweep`s look at open jobs', () => {
     ]);
   });
 
+  it('starts what was stored and never begun', async () => {
+    await startedCall();
+    await database.query(
+      "update call_recordings set transcription_status = 'none', transcription_started_at = null",
+    );
+    world.transcriber.jobs.clear();
+    hours(1);
+    expect(await check()).toEqual({ checked: 0, unresolved: 0 });
+    hours(2);
+    expect(await check()).toEqual({ checked: 1, unresolved: 0 });
+    expect(await recordings()).toMatchObject([{ transcription_status: 'started' }]);
+  });
+
+  it('ends one whose result can`t be read, a day later', async () => {
+    await startedCall();
+    ends({ status: 'completed' });
+    hours(3);
+    expect(await check()).toEqual({ checked: 1, unresolved: 1 });
+    expect(await recordings()).toMatchObject([{ transcription_status: 'started' }]);
+    hours(22);
+    expect(await check()).toEqual({ checked: 1, unresolved: 0 });
+    expect(await recordings()).toMatchObject([
+      { transcription_status: 'failed', transcription_reason: 'transcript_not_in_bucket' },
+    ]);
+    expect(await check()).toEqual({ checked: 0, unresolved: 0 });
+  });
+
+  it('begins with none that the time is too short for', async () => {
+    await startedCall();
+    hours(3);
+    const late = { ...world.deps, clock: { now: () => new Date(world.deadline().getTime() - 5_000) } };
+    expect(await checkOpenTranscriptions(late, { accountId, limit: 10 }, world.deadline())).toMatchObject({
+      unresolved: 0,
+    });
+  });
+
   it('goes on after one that fails', async () => {
     const { call } = await startedCall();
     await database.query(
       `insert into call_recordings (recording_id, account_id, telephony_session_id, content_uri, s3_key,
-        transcription_job, transcription_status, transcription_started_at)
-       select '1', account_id, telephony_session_id, 'u', 'k.mp3', 'test-rec-1', 'started', transcription_started_at - interval '1 s'
+        stored_at, transcription_job, transcription_status, transcription_started_at)
+       select '1', account_id, telephony_session_id, 'u', 'k.mp3', stored_at - interval '1 s', 'test-rec-1', 'started', transcription_started_at
        from call_recordings`,
     );
     ends(completed);

@@ -78,6 +78,25 @@ describe('without a recording', () => {
 
   it('a short recording on a leg counts', () => {
     expect(statusOf(read({ legs: [{ shortRecording: true }] }))[0]).toBe('too_short');
+    const shortLeg = { shortRecording: true, duration: 12, result: 'Accepted' };
+    const longLeg = { duration: 120, result: 'Accepted' };
+    // A transfer: the second conversation may have a recording yet.
+    expect(statusOf(read({ legs: [shortLeg, longLeg] }))[0]).toBe('pending');
+    expect(statusOf(read({ legs: [shortLeg, { ...longLeg, duration: 20 }] }))[0]).toBe('too_short');
+    expect(statusOf(read({ legs: [shortLeg, { ...longLeg, result: 'Missed' }] }))[0]).toBe('too_short');
+    expect(statusOf(read({ shortRecording: true, duration: 90, legs: [longLeg] }))[0]).toBe('too_short');
+  });
+
+  it('a conversation beside a part that was too short may have a recording yet', () => {
+    const short = { shortRecording: true, duration: 12, result: 'Accepted' };
+    const long = { duration: 120, result: 'Accepted' };
+    const ofLegs = (...legs: object[]) => statusOf(read({ legs }))[0];
+    expect(ofLegs(short, long)).toBe('pending');
+    expect(ofLegs(short, { ...long, duration: 20 })).toBe('too_short');
+    expect(ofLegs(short, { ...long, result: 'Missed' })).toBe('too_short');
+    expect(statusOf(read({ ...short, id: 'Qx8' }, long))[0]).toBe('pending');
+    // The record's own word counts where its legs say nothing.
+    expect(statusOf(read({ ...short, legs: [long] }))[0]).toBe('too_short');
   });
 
   it('what a webhook named is waited for, whatever the log says of the talk', () => {

@@ -49,6 +49,14 @@ describe('content', () => {
     await expect(buffer(audio.stream)).rejects.toThrow(IncompleteContentError);
   });
 
+  it('compressed on its way has a length of its own', async () => {
+    const headers = { 'content-length': '5', 'content-encoding': 'gzip' };
+    const audio = await openAudio(answer(wav, headers));
+    if (typeof audio === 'string') throw new Error(audio);
+    expect(audio.bytes).toBeUndefined();
+    expect(await buffer(audio.stream)).toEqual(wav);
+  });
+
   it.each([
     ['empty', answer(Buffer.alloc(0)), 'incomplete_content'],
     ['missing', answer(null), 'incomplete_content'],

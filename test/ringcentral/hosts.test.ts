@@ -44,6 +44,7 @@ describe('a server', () => {
     ['http://127.0.0.1:8080', true],
     ['http://localhost:8080', true],
     ['http://[::1]:8080', true],
+    ['https://platform.ringcentral.com:8443', false],
     ['http://platform.ringcentral.com', false],
     ['http://127.0.0.1.evil.example', false],
     ['ftp://127.0.0.1', false],

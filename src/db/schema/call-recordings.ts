@@ -17,8 +17,10 @@ export const callRecordings = pgTable(
     index('ix_call_recordings_session').on(table.accountId, table.telephonySessionId),
     index('ix_call_recordings_job').on(table.transcriptionJob),
     index('ix_call_recordings_transcribing')
-      .on(table.accountId, table.transcriptionStartedAt)
-      .where(sql`${table.transcriptionStatus} = 'started'`),
+      .on(table.accountId, table.storedAt)
+      .where(
+        sql`${table.transcriptionStatus} in ('none', 'started') and ${table.transcriptionJob} is not null`,
+      ),
   ],
 );
 

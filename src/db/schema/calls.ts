@@ -104,6 +104,9 @@ export const calls = pgTable(
     voicemailStatus: text('voicemail_status', { enum: voicemailStatuses }).notNull().default('none'),
     nextStep: text('next_step', { enum: nextSteps }),
     nextAttemptAt: instant('next_attempt_at'),
+    /** Who fetches for this session at the moment, and since when: another message leaves it to them. */
+    workedOnBy: text('worked_on_by'),
+    workedOnAt: instant('worked_on_at'),
     updatedAt: instant('updated_at').notNull().defaultNow(),
   },
   (table) => [

@@ -19,8 +19,10 @@ export const voicemails = pgTable(
     index('ix_voicemails_session').on(table.accountId, table.telephonySessionId),
     index('ix_voicemails_job').on(table.transcriptionJob),
     index('ix_voicemails_transcribing')
-      .on(table.accountId, table.transcriptionStartedAt)
-      .where(sql`${table.transcriptionStatus} = 'started'`),
+      .on(table.accountId, table.storedAt)
+      .where(
+        sql`${table.transcriptionStatus} in ('none', 'started') and ${table.transcriptionJob} is not null`,
+      ),
   ],
 );
 
