@@ -67,7 +67,7 @@ class AccountSweep {
       if (isDue('full_pass_at', 'pass_at')) {
         await this.#attempt('pass', () => this.#pass(schedule), requestsMs);
       }
-      await this.#attempt('pump', () => this.#pump());
+      await this.#attempt('pump', () => this.#pump(schedule));
       if (isDue('transcriptions_at')) {
         await this.#attempt('transcriptions', () => this.#transcriptions(schedule));
       }
@@ -100,10 +100,10 @@ class AccountSweep {
     if (passed.failure?.kind === 'configuration') this.#fail('pass', passed.failure.reason);
   }
 
-  async #pump(): Promise<void> {
+  async #pump(schedule: Schedule): Promise<void> {
     const sign = await this.#deps.state.get(parkedItemKey(this.#accountId));
     if (sign?.parked_at === undefined) return;
-    const pumped = await pump(this.#deps, this.#accountId, this.#list, this.#deadline);
+    const pumped = await pump(this.#deps, this.#accountId, schedule, this.#list, this.#deadline);
     this.report.parked = pumped.parked;
     if (pumped.failure?.kind === 'configuration') this.#fail('pump', pumped.failure.reason);
     if (pumped.failed > 0) this.#fail('pump', 'sessions_failed');

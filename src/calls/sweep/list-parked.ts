@@ -3,6 +3,7 @@ import { giveUpCallLog, nextLookAt } from '../call-log-step.ts';
 import { limitStatements } from '../call-statements.ts';
 import { moveOn } from '../parking.ts';
 import type { SweepDependencies } from './dependencies.ts';
+import type { Stretch } from './list-memory.ts';
 import { coverageOf, isWithin, type ListedSessions, sessionsOf, type Window } from './list-sessions.ts';
 import { endOf, type ParkedRow } from './parked-rows.ts';
 import { chunksOf, findSessionRows, type SessionRow } from './session-rows.ts';
@@ -22,6 +23,15 @@ const longestMs = 26 * 3600_000;
 const recordsPerPage = 1000;
 const rowsPerBatch = 100;
 
+export interface ParkedList {
+  pages: number;
+  /** Sessions that couldn't be stored. */
+  failed: number;
+  failure?: Failure;
+  /** When sessions began that the list broke off before. */
+  outOfReach?: Stretch;
+}
+
 /**
  * One call-log list for parked sessions, the oldest first. Those that it has are stored and parked for their
  * recordings; those that it hasn't are looked for again, until the log has had its time. No failure loses a row.
@@ -33,7 +43,7 @@ export async function listParked(
   accountId: string,
   rows: readonly ParkedRow[],
   deadline: Date,
-): Promise<{ pages: number; failed: number; failure?: Failure }> {
+): Promise<ParkedList> {
   const window = windowOf(rows, deps.clock.now());
   const list = await deps.callLog.listCallLog(accountId, window);
   const { failure } = list;
@@ -47,7 +57,17 @@ export async function listParked(
   const covered = coverageOf(list, window);
   const { failed } = await takeListed(deps, listed, covered, deadline);
   await lookLater(deps, rows, madeOf(listed, covered), deadline);
-  return { pages, failed, ...(failure ? { failure } : {}) };
+  if (!failure) return { pages, failed };
+  const missed = list.snapshot.records.length > 0 ? missedBy(covered, window, rows) : undefined;
+  return { pages, failed, failure, ...(missed ? { outOfReach: missed } : {}) };
+}
+
+/** Sessions that the whole list would have had, and that it broke off before. */
+function missedBy(covered: Window, window: Window, rows: readonly ParkedRow[]): Stretch | undefined {
+  const starts = rows
+    .filter((row) => isWithin(window, spanOfRow(row)) && row.startedAt < covered.from)
+    .map(({ startedAt }) => startedAt.getTime());
+  return starts.length > 0 ? { from: new Date(Math.min(...starts)), before: covered.from } : undefined;
 }
 
 export const madeOf = (listed: readonly Listed[], covered: Window): MadeList => ({
@@ -74,7 +94,9 @@ export async function matchRows(
 
 /** Whether a list has looked for a parked session, whatever came of it. */
 export const wasLookedFor = ({ covered }: MadeList, row: ParkedRow): boolean =>
-  isWithin(covered, { startedAt: row.startedAt, endedAt: endOf(row) });
+  isWithin(covered, spanOfRow(row));
+
+const spanOfRow = (row: ParkedRow) => ({ startedAt: row.startedAt, endedAt: endOf(row) });
 
 /** Those that a list should have and hasn't: again 5 min and 15 min 30 s after the end, and then no more. */
 export async function lookLater(
@@ -102,7 +124,7 @@ export async function lookLater(
 }
 
 /** The account's call log is forbidden to us: each session is asked for by itself, at one of its extensions. */
-async function askExtensions(
+export async function askExtensions(
   { neon, clock }: Pick<SweepDependencies, 'neon' | 'clock'>,
   rows: readonly ParkedRow[],
   deadline: Date,

@@ -3,6 +3,7 @@ import type { Failure } from '../../ringcentral/errors.ts';
 import type { SweepDependencies } from './dependencies.ts';
 import { takeUnknown } from './found-calls.ts';
 import { giveUpOld } from './give-up.ts';
+import { forbiddenSince } from './list-memory.ts';
 import { type MadeList, madeOf, matchRows } from './list-parked.ts';
 import { coverageOf, type ListedSessions, sessionsOf, type Window } from './list-sessions.ts';
 import { hasOpenCalls } from './open-calls.ts';
@@ -69,7 +70,10 @@ async function shortPass(
   }
   const stragglers = await fetchStragglers(deps, accountId, window.from, deadline);
   const retried = await retryOpen(deps, accountId, { pass: 'short', since: window.from }, deadline);
-  await schedule.set({ pass_at: now.getTime() + 5 * minuteMs - jitterMs });
+  await schedule.set({
+    pass_at: now.getTime() + 5 * minuteMs - jitterMs,
+    ...(looked ? permissionOf(looked, now) : {}),
+  });
   return report(deps, accountId, 'short', looked ?? nothing, { stragglers: stragglers.asked, retried });
 }
 
@@ -101,9 +105,14 @@ async function fullPass(
     pass_at: now.getTime() + 5 * minuteMs - jitterMs,
     full_pass_to: undefined,
     full_passed_at: now.getTime(),
+    ...permissionOf(looked, now),
   });
   return report(deps, accountId, 'full', looked, { stragglers: stragglers.asked, retried, gave_up });
 }
+
+/** For the pump, whose lists would be refused as this one was. */
+const permissionOf = ({ failure }: Looked, now: Date) =>
+  failure?.kind === 'forbidden' ? forbiddenSince(now) : { forbidden_until: undefined };
 
 function fullWindow(schedule: Schedule, now: Date): Window {
   const last = schedule.at('full_passed_at') ?? now.getTime();

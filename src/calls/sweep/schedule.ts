@@ -2,8 +2,8 @@ import type { StateTable } from '../../platform/state-table.ts';
 import { readItem, type VersionedItem, writeItem } from '../../ringcentral/versioned-item.ts';
 
 /**
- * When an account's passes and checks are next due, and how far a long one has come. Attributes of the state item
- * `sweep#{accountId}`, all epoch milliseconds.
+ * When an account's passes and checks are next due, how far a long one has come, and what lists have come up against.
+ * Attributes of the state item `sweep#{accountId}`, all epoch milliseconds.
  */
 interface Times {
   /** Next pass over the last two hours, and next one over the last 26. */
@@ -17,6 +17,12 @@ interface Times {
   /** When there was last a subscription that works. */
   subscribed_at?: number | undefined;
   transcriptions_at?: number | undefined;
+  /** The account's call log is forbidden to us, and until then no list of parked sessions is asked for. */
+  forbidden_until?: number | undefined;
+  /** A list broke off: until then parked sessions that began in this stretch are asked for one by one. */
+  alone_from?: number | undefined;
+  alone_before?: number | undefined;
+  alone_until?: number | undefined;
 }
 
 export type Task = 'pass_at' | 'full_pass_at' | 'subscription_at' | 'transcriptions_at';

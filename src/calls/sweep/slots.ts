@@ -22,6 +22,12 @@ export interface Sendable {
   slots: number;
 }
 
+export interface PlannedMessage<Row> {
+  row: Row;
+  workClass: WorkClass;
+  delaySeconds: number;
+}
+
 /**
  * Slots for this minute's work: one is left to grow for the next minute, whose list needs a slot at once. Not where
  * there are so few that it would be the last or the half of them.
@@ -58,9 +64,9 @@ export function planMessages<Row extends Sendable>(
   { live, back }: Record<WorkClass, readonly Row[]>,
   slots: SlotsLeft,
   backLimit: number,
-): { row: Row; workClass: WorkClass; delaySeconds: number }[] {
+): PlannedMessage<Row>[] {
   const budget = budgetOf(slots);
-  const messages: { row: Row; workClass: WorkClass; delaySeconds: number }[] = [];
+  const messages: PlannedMessage<Row>[] = [];
   let used = 0;
   const take = (rows: readonly Row[], workClass: WorkClass, limit: number) => {
     let left = limit;

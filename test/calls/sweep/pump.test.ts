@@ -153,7 +153,7 @@ describe('a session that the list hasn`t', () => {
   });
 });
 
-it('a list that breaks off settles what it has, and goes on with the rest', async () => {
+it('a list that breaks off settles what it has, and the rest is asked for one by one', async () => {
   const world = await startCallWorld();
   await noPasses(world);
   const [old, fresh] = [endedCall(world, 1, 10 * hour), endedCall(world, 2, 9 * hour)];
@@ -168,7 +168,6 @@ it('a list that breaks off settles what it has, and goes on with the rest', asyn
       listCallLog: async (account, window) => {
         const list = await callLog.listCallLog(account, window);
         lists += 1;
-        if (lists > 1) return list;
         const records = list.snapshot.records.slice(0, 1);
         const failure = {
           kind: 'no_slot',
@@ -182,13 +181,12 @@ it('a list that breaks off settles what it has, and goes on with the rest', asyn
   });
   await sweepNow(world, deps);
   expect(await parkedRows(world)).toEqual([
-    ['call_log', world.clock.now()],
+    ['call_log', null],
     ['recording', null],
   ]);
   await world.run(1);
-  await sweepNow(world, deps);
-  await world.run(1);
   expect(await statuses(world)).toEqual(['stored', 'stored']);
+  expect(lists).toBe(1);
 });
 
 it('R31 an account whose call log is forbidden has its sessions asked for one by one', async () => {
