@@ -42,6 +42,8 @@ export async function giveUpOld(
         recordingStatus: sql`case when ${wasAwaited} then 'gave_up' else ${calls.recordingStatus} end`,
         recordingReason: sql`case when ${wasAwaited} then ${reason} else ${calls.recordingReason} end`,
         voicemailStatus: sql`case when ${calls.voicemailStatus} = 'pending' then 'gave_up' else ${calls.voicemailStatus} end`,
+        // A message's instruction: none is on its way after a day, and one that a person sends again finds out itself.
+        nextStep: null,
         updatedAt: sql`now()`,
       })
       .where(and(isOpenAndFree(accountId), inArray(calls.telephonySessionId, old)))

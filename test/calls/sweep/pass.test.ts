@@ -430,6 +430,14 @@ describe('giving up', () => {
     expect(world.logged('call.without_recording')).toHaveLength(6);
   });
 
+  it('leaves no instruction for a message that isn`t on its way any more', async () => {
+    const world = await startCallWorld();
+    const call = aCall(world, { endedAgo: 25 * 60, readyAfter: never });
+    await seedCall(world, call, { ...lookedDaysAgo, next_step: 'extension_call_log' });
+    await sweepNow(world);
+    expect(await world.calls()).toMatchObject([{ recording_status: 'gave_up', next_step: null }]);
+  });
+
   it('names the missing permission where there is one', async () => {
     const world = await startCallWorld();
     await seedCall(world, aCall(world, { endedAgo: 25 * 60 }), { call_log_status: 'failed' });

@@ -184,7 +184,8 @@ it('a list that breaks off settles what it has, and the rest is asked for one by
     ['call_log', null],
     ['recording', null],
   ]);
-  await world.run(1);
+  sweepEachMinute(world, deps);
+  await world.run(2);
   expect(await statuses(world)).toEqual(['stored', 'stored']);
   expect(lists).toBe(1);
 });
