@@ -1,7 +1,6 @@
 import { logEvents } from '../../platform/log-events.ts';
 import { type AccountReport, sweepAccount } from './account-sweep.ts';
 import type { SweepDependencies } from './dependencies.ts';
-import { chunksOf } from './session-rows.ts';
 
 export type { SweepDependencies } from './dependencies.ts';
 
@@ -17,9 +16,11 @@ export class SweepFailedError extends Error {
 
 /** They share nothing but the database; the others go on while one waits for RingCentral. */
 const accountsAtOnce = 4;
+const minuteMs = 60_000;
+
 /**
  * One minute's sweep over the accounts. What one of them fails at stops neither its other parts nor the other
- * accounts.
+ * accounts. Each minute begins with another account, since time may not be enough for all.
  *
  * @param deadline of the invocation
  * @throws SweepFailedError after all that could be done is done, so that Lambda counts an error
@@ -29,11 +30,10 @@ export async function runSweep(
   accountIds: readonly string[],
   deadline: Date,
 ): Promise<void> {
-  const { log, meter } = deps;
-  const reports: AccountReport[] = [];
-  for (const some of chunksOf(accountIds, accountsAtOnce)) {
-    reports.push(...(await Promise.all(some.map((accountId) => sweepAccount(deps, accountId, deadline)))));
-  }
+  const { log, meter, clock } = deps;
+  const reports = await sweepAll(accountIds, Math.floor(clock.now().getTime() / minuteMs), (accountId) =>
+    sweepAccount(deps, accountId, deadline),
+  );
   const sum = (number: (report: AccountReport) => number) =>
     reports.reduce((total, report) => total + number(report), 0);
   const failures = reports.flatMap((report) => report.failures);
@@ -50,4 +50,22 @@ export async function runSweep(
   meter.count('CallsWithoutWebhook', fields.without_webhook);
   log.info(logEvents.sweepFinished, fields);
   if (failures.length > 0) throw new SweepFailedError(failures);
+}
+
+/** A few at a time, each place free for the next account as soon as it is done. Reports in the accounts' order. */
+async function sweepAll(
+  accountIds: readonly string[],
+  turn: number,
+  sweep: (accountId: string) => Promise<AccountReport>,
+): Promise<AccountReport[]> {
+  const first = turn % Math.max(1, accountIds.length);
+  const waiting = [...accountIds.slice(first), ...accountIds.slice(0, first)];
+  const reports = new Map<string, AccountReport>();
+  const workOff = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      reports.set(next, await sweep(next));
+    }
+  };
+  await Promise.all(Array.from({ length: accountsAtOnce }, workOff));
+  return accountIds.flatMap((accountId) => reports.get(accountId) ?? []);
 }

@@ -86,6 +86,33 @@ it('a part doesn`t begin when the invocation is about to end', async () => {
   expect(world.requests(/account_call_log/)).toHaveLength(1);
 });
 
+it('every account gets its turn, though a minute is never enough for all', async () => {
+  const world = await startCallWorld();
+  const accountIds = Array.from({ length: 9 }, (_, index) => String(900_001 + index));
+  const listed = new Set<string>();
+  const deps = sweepOf(world, {
+    subscriptions: { ...sweepOf(world).subscriptions, list: async () => ({ kind: 'ok', value: [] }) },
+    accounts: { find: async () => undefined },
+    callLog: {
+      ...sweepOf(world).callLog,
+      // RingCentral takes its time, and fails in the end.
+      listCallLog: async (account) => {
+        listed.add(account);
+        world.clock.advance(12_000);
+        const failure = { kind: 'retry', surface: 'account_call_log', reason: 'timeout' } as const;
+        return { snapshot: { fetchedAt: '', coverage: 'account', records: [] }, failure };
+      },
+    },
+  });
+  await runSweep(deps, accountIds, new Date(world.now() + 105_000));
+  expect(listed.size).toBeLessThan(accountIds.length);
+  for (let minute = 1; minute < accountIds.length; minute += 1) {
+    world.clock.advance(60_000 - (world.now() % 60_000));
+    await runSweep(deps, accountIds, new Date(world.now() + 105_000));
+  }
+  expect([...listed].sort()).toEqual(accountIds);
+});
+
 it('open transcription jobs are looked up each five minutes', async () => {
   const world = await startCallWorld();
   const start = world.now();
