@@ -73,6 +73,8 @@ export const logEvents = {
   sweepFinished: 'call_sweep.finished',
   sweepSkipped: 'call_sweep.skipped',
   sweepFailed: 'call_sweep.failed',
+  /** An account has work for the sweep and isn't configured for it; `served` when it has a parameter. */
+  sweepUnlistedAccount: 'call_sweep.unlisted_account',
   /** One account's parked work: what was listed and sent, and the slots that were left for it. */
   pumpFinished: 'call_sweep.pump_finished',
   /** One look at an account's call log: what it brought to light. */

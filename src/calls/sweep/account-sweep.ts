@@ -17,6 +17,12 @@ export interface AccountReport {
   failures: string[];
 }
 
+export interface SweptAccount {
+  accountId: string;
+  /** One of the configured ones, whose subscription is ours to keep. */
+  isListed: boolean;
+}
+
 /** With less time left a part doesn't begin: a request and what follows from it, or several of them. */
 const shortestPartMs = 20_000;
 const requestsMs = 45_000;
@@ -30,10 +36,10 @@ const jitterMs = 30_000;
  */
 export async function sweepAccount(
   deps: SweepDependencies,
-  accountId: string,
+  { accountId, isListed }: SweptAccount,
   deadline: Date,
 ): Promise<AccountReport> {
-  const sweep = new AccountSweep(deps, accountId, deadline);
+  const sweep = new AccountSweep(deps, { accountId, isListed }, deadline);
   await sweep.run();
   return sweep.report;
 }
@@ -42,13 +48,15 @@ class AccountSweep {
   readonly report: AccountReport = { gateClosed: false, parked: 0, withoutWebhook: 0, failures: [] };
   readonly #deps: SweepDependencies;
   readonly #accountId: string;
+  readonly #isListed: boolean;
   readonly #deadline: Date;
   /** What the pass has listed, for the pump. */
   #list: MadeList | undefined;
 
-  constructor(deps: SweepDependencies, accountId: string, deadline: Date) {
+  constructor(deps: SweepDependencies, { accountId, isListed }: SweptAccount, deadline: Date) {
     this.#deps = deps;
     this.#accountId = accountId;
+    this.#isListed = isListed;
     this.#deadline = deadline;
   }
 
@@ -60,7 +68,7 @@ class AccountSweep {
       const { closedUntil } = await gate.status({ owner: this.#accountId, group: 'heavy' });
       this.report.gateClosed = closedUntil !== undefined;
       // First, since a subscription that was lost makes the full pass due.
-      if (isDue('subscription_at')) {
+      if (this.#isListed && isDue('subscription_at')) {
         await this.#attempt('subscription', () => this.#watch(schedule), requestsMs);
       }
       // Before the pump, which sends what it finds, and needs no list of its own then.

@@ -3,7 +3,7 @@ import type { Database } from '../../db/client.ts';
 import { callRecordings, calls, type voicemails } from '../../db/schema/index.ts';
 
 /** Not decided yet. As the index `ix_calls_unresolved` has it, which serves all conditions below. */
-const isOpen = sql`(${calls.recordingStatus} in ('pending', 'expected', 'available') or ${calls.voicemailStatus} = 'pending')`;
+export const isOpen = sql`(${calls.recordingStatus} in ('pending', 'expected', 'available') or ${calls.voicemailStatus} = 'pending')`;
 
 /** The end of the call, as far as is known. */
 const end = sql`coalesce(${calls.endedAt}, ${calls.lastEventAt})`;

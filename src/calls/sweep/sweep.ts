@@ -1,6 +1,8 @@
+import { errorCode } from '../../platform/errors.ts';
 import { logEvents } from '../../platform/log-events.ts';
 import { type AccountReport, sweepAccount } from './account-sweep.ts';
 import type { SweepDependencies } from './dependencies.ts';
+import { findUnlisted } from './unlisted-accounts.ts';
 
 export type { SweepDependencies } from './dependencies.ts';
 
@@ -22,21 +24,30 @@ const minuteMs = 60_000;
  * One minute's sweep over the accounts. What one of them fails at stops neither its other parts nor the other
  * accounts. Each minute begins with another account, since time may not be enough for all.
  *
+ * @param listed the configured accounts; others that have work are served as well, but for their subscription
  * @param deadline of the invocation
  * @throws SweepFailedError after all that could be done is done, so that Lambda counts an error
  */
 export async function runSweep(
   deps: SweepDependencies,
-  accountIds: readonly string[],
+  listed: readonly string[],
   deadline: Date,
 ): Promise<void> {
   const { log, meter, clock } = deps;
+  const failures: string[] = [];
+  const unlisted = await findUnlisted(deps, listed, deadline).catch((error: unknown) => {
+    const code = errorCode(error);
+    failures.push(`unlisted accounts ${code}`);
+    log.error(logEvents.sweepFailed, { part: 'unlisted_accounts', error_code: code });
+    return [];
+  });
+  const accountIds = [...listed, ...unlisted];
   const reports = await sweepAll(accountIds, Math.floor(clock.now().getTime() / minuteMs), (accountId) =>
-    sweepAccount(deps, accountId, deadline),
+    sweepAccount(deps, { accountId, isListed: listed.includes(accountId) }, deadline),
   );
   const sum = (number: (report: AccountReport) => number) =>
     reports.reduce((total, report) => total + number(report), 0);
-  const failures = reports.flatMap((report) => report.failures);
+  failures.push(...reports.flatMap((report) => report.failures));
   const fields = {
     accounts: accountIds.length,
     gates_closed: sum(({ gateClosed }) => Number(gateClosed)),

@@ -160,4 +160,5 @@ export async function noPasses(world: CallWorld): Promise<void> {
     subscription_at: at,
     transcriptions_at: at,
   });
+  await world.state.put('sweep#unlisted', { version: 1, check_at: at });
 }
