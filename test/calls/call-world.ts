@@ -1,18 +1,25 @@
 import { startSimulator } from '../../local/ringcentral/simulator.ts';
 import { lakeside, riverside } from '../simulation/call-accounts.ts';
 import { CallWorld, type WorldOptions } from '../simulation/call-world.ts';
-import { freshDatabase } from '../support/database.ts';
+import { freshDatabase, type TestDatabase } from '../support/database.ts';
 import { FakeClock } from '../support/fakes.ts';
 
 export type { CallWorld, WorldOptions } from '../simulation/call-world.ts';
 
 const worlds: CallWorld[] = [];
+let database: Promise<TestDatabase> | undefined;
 
-/** A simulated world of the test's own: its database, its RingCentral, its clock. */
+/** A simulated world of the test's own: its RingCentral, its clock, and the file's database, emptied. */
 export async function startCallWorld(options: WorldOptions & { clock?: FakeClock } = {}): Promise<CallWorld> {
   const clock = options.clock ?? new FakeClock('2026-03-04T15:00:00.000Z');
   const simulator = await startSimulator({ accounts: [riverside, lakeside], ...options, clock });
-  const world = new CallWorld(clock, simulator, await freshDatabase(), options);
+  // To make a database takes longer than most runs.
+  database ??= freshDatabase();
+  const { db, query } = await database;
+  for (const table of ['calls', 'call_recordings', 'voicemails', 'transcripts', 'contact_timeline']) {
+    await query(`delete from ${table}`);
+  }
+  const world = new CallWorld(clock, simulator, { db, query }, options);
   worlds.push(world);
   return world;
 }

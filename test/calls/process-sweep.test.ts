@@ -29,12 +29,12 @@ describe('a recording that is ready after the last webhook', () => {
     [1, 8],
     [2, 12],
     [3, 20],
-    [1, 100],
+    [1, 60],
   ])('%i webhooks, ready after %i min: the sweep finds it within 7 min', async (webhooks, ready) => {
     world.ring(
       sessionOf({ ...options, disconnects: [120, 180, 240].slice(0, webhooks), readyAfter: ready * 60 }),
     );
-    await world.run(180);
+    await world.settle(180);
     const [stored = Number.NaN] = await storedAfter();
     expect(stored).toBeGreaterThanOrEqual(ready);
     expect(stored).toBeLessThanOrEqual(ready + 7);
@@ -43,8 +43,11 @@ describe('a recording that is ready after the last webhook', () => {
   });
 
   it('over two hours later: within the hour', async () => {
+    world = await startCallWorld();
     world.ring(sessionOf({ ...options, disconnects: [120], readyAfter: 150 * 60 }));
-    await world.run(240);
+    await world.run(140);
+    world.startSweep();
+    await world.settle(90);
     const [stored = Number.NaN] = await storedAfter();
     expect(stored).toBeGreaterThanOrEqual(150);
     expect(stored).toBeLessThanOrEqual(150 + 62);
@@ -101,10 +104,10 @@ it.each([
   },
 );
 
-it('a queue call of an hour that three agents missed costs few looks, and no 429', async () => {
-  const call = withShortAudio(queueCall({ ...options, talkSeconds: 3600, recordingDelaySeconds: 600 }));
+it('a queue call of half an hour that three agents missed costs few looks, and no 429', async () => {
+  const call = withShortAudio(queueCall({ ...options, talkSeconds: 1800, recordingDelaySeconds: 600 }));
   world.ring(call);
-  await world.run(240);
+  await world.settle(240);
   await expectOneOfEach(world, { recordings: 1 });
   expectNoRefusals(world);
   expect(await world.calls()).toMatchObject([{ extension_id: '900412201', recording_status: 'stored' }]);
@@ -114,6 +117,10 @@ it('a queue call of an hour that three agents missed costs few looks, and no 429
 });
 
 describe('two accounts', () => {
+  beforeEach(async () => {
+    world = await startCallWorld();
+    world.startSweep([accountId, lakeside.accountId]);
+  });
   const theirs = { ...options, accountId: lakeside.accountId, businessNumber: lakesideNumber, number: 2 };
   const recordings = () =>
     world.database.query('select account_id, s3_key from call_recordings where stored_at is not null');
@@ -128,7 +135,7 @@ describe('two accounts', () => {
     expect(await recordings()).toEqual([
       { account_id: accountId, s3_key: 'recordings/900412/2026/03/55000010.mp3' },
     ]);
-    await world.run(60);
+    await world.settle(60);
     expect(await recordings()).toHaveLength(2);
     await expectOneOfEach(world, { recordings: 2 });
   });
@@ -163,7 +170,7 @@ describe('two accounts', () => {
 describe('R41 events that never came', () => {
   const withoutEvents = async (call: SimulatedCall, events = call.events.slice(0, 0)) => {
     world.ring(call, events);
-    await world.run(180);
+    await world.run(70);
   };
   const call = () => withShortAudio(answeredCall({ ...options, recordingDelaySeconds: 60 }));
 

@@ -41,7 +41,7 @@ describe('RingCentral', () => {
   it('fails at a recording until its message is a dead letter: the sweep stores it, the dead letter adds nothing', async () => {
     world.simulator.faults.add({ surface: 'recording_content', fault: status(503), times: 3 });
     world.ring(aCall());
-    await world.run(90);
+    await world.settle(90);
     expect(await world.calls()).toMatchObject([{ recording_status: 'stored' }]);
     expect(world.queue.deadLetters).toHaveLength(1);
     world.queue.redriveDeadLetters();
@@ -79,7 +79,7 @@ describe('RingCentral', () => {
     const fault = status(400, { errorCode: 'OAU-251' });
     world.simulator.faults.add({ surface: 'oauth_token', fault, times: 3 });
     burst(5);
-    await world.run(120);
+    await world.settle(120);
     const logins = world.requests(/oauth/).filter(({ owner }) => owner === riverside.clientId);
     expect(logins.filter((login) => login.status === 400).length).toBeLessThanOrEqual(3);
     await expectOneOfEach(world, { recordings: 5 });
@@ -112,13 +112,13 @@ describe('RingCentral', () => {
   });
 
   it('halves the limit in the middle of a burst: at most one refusal', async () => {
-    burst(30);
-    await world.run(6);
+    burst(20);
+    await world.run(5);
     world.simulator.limiter.setRule('heavy', { limit: 5 });
     await world.settle(120);
     expect(refused().length).toBeLessThanOrEqual(1);
     expect(insidePenalty()).toEqual([]);
-    await expectOneOfEach(world, { recordings: 30 });
+    await expectOneOfEach(world, { recordings: 20 });
   });
 
   it('raises the limit: a burst goes faster', async () => {

@@ -20,7 +20,7 @@ let storedAt: (number: number) => number;
 
 beforeAll(async () => {
   world = await startCallWorld();
-  world.startSweep();
+  world.startSweep([accountId, lakeside.accountId]);
   // Milliseconds apart, so that it is plain which one is the oldest.
   for (let number = 1; number <= calls; number += 1) ring(number, hangUpAt + number);
   ring(early.number, early.endsAt);

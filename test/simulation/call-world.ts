@@ -14,7 +14,6 @@ import { aRequest } from '../calls/webhooks.ts';
 import { type FakeClock, recordingMeter } from '../support/fakes.ts';
 import {
   activeSubscriptions,
-  lakeside,
   riverside,
   simulatedAccounts,
   webhookSecret,
@@ -186,17 +185,17 @@ export class CallWorld {
     if (answer !== 'died' && answer.batchItemFailures.length === 0) this.queue.delete(record.messageId);
   }
 
-  /** From the next full minute on, each minute. */
-  startSweep(): void {
+  /** From the next full minute on, each minute, over these accounts. */
+  startSweep(accountIds: readonly string[] = [riverside.accountId]): void {
     const next = Math.floor(this.now() / minuteMs + 1) * minuteMs;
     const sweep = async () => {
       this.timetable.add(this.now() + minuteMs, sweep, { endless: true });
-      if (!this.#isSweeping) await this.#start(() => this.#sweep());
+      if (!this.#isSweeping) await this.#start(() => this.#sweep(accountIds));
     };
     this.timetable.add(next, sweep, { endless: true });
   }
 
-  async #sweep(): Promise<void> {
+  async #sweep(accountIds: readonly string[]): Promise<void> {
     // The handler's lease.
     this.#isSweeping = true;
     const process = new CallProcess(this.#options.crashSweepAt?.(this.sweeps.length + 1));
@@ -210,7 +209,7 @@ export class CallWorld {
         checkOpenTranscriptions(container, { accountId, limit: 50 }, until),
     };
     const deadline = new Date(this.now() + deadlineMs);
-    await process.run(() => runSweep(deps, [riverside.accountId, lakeside.accountId], deadline));
+    await process.run(() => runSweep(deps, accountIds, deadline));
     this.#isSweeping = false;
   }
 
