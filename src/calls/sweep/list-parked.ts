@@ -8,6 +8,7 @@ import { coverageOf, isWithin, type ListedSessions, sessionsOf, type Window } fr
 import { endOf, type ParkedRow } from './parked-rows.ts';
 import { chunksOf, findSessionRows, type SessionRow } from './session-rows.ts';
 import { type Listed, takeListed } from './take-list.ts';
+import { tellParked } from './tell-parked.ts';
 
 /** A list that was made: of what time, and which of our sessions it has. */
 export interface MadeList {
@@ -100,41 +101,52 @@ const spanOfRow = (row: ParkedRow) => ({ startedAt: row.startedAt, endedAt: endO
 
 /** Those that a list should have and hasn't: again 5 min and 15 min 30 s after the end, and then no more. */
 export async function lookLater(
-  { neon, clock }: Pick<SweepDependencies, 'neon' | 'clock'>,
+  deps: Pick<SweepDependencies, 'neon' | 'clock' | 'log'>,
   rows: readonly ParkedRow[],
   list: MadeList,
   deadline: Date,
 ): Promise<void> {
+  const { neon, clock } = deps;
   const unlisted = rows.filter((row) => wasLookedFor(list, row) && !list.found.has(row.telephonySessionId));
+  const nextOf = (row: ParkedRow) => {
+    const at = nextLookAt(endOf(row), clock.now());
+    return at && ({ step: 'call_log', at } as const);
+  };
   for (const some of chunksOf(unlisted, rowsPerBatch)) {
     await neon.run(
       (db) =>
         db.batch([
           limitStatements(db),
           ...some.flatMap((row) => {
-            const at = nextLookAt(endOf(row), clock.now());
-            return at
-              ? [moveOn(db, row, row, { step: 'call_log', at })]
+            const next = nextOf(row);
+            return next
+              ? [moveOn(db, row, row, next)]
               : [giveUpCallLog(db, row, endOf(row)), moveOn(db, row, row, 'done')];
           }),
         ]),
       deadline,
     );
+    for (const row of some) {
+      const next = nextOf(row);
+      if (next) tellParked(deps, row, next);
+    }
   }
 }
 
 /** The account's call log is forbidden to us: each session is asked for by itself, at one of its extensions. */
 export async function askExtensions(
-  { neon, clock }: Pick<SweepDependencies, 'neon' | 'clock'>,
+  deps: Pick<SweepDependencies, 'neon' | 'clock' | 'log'>,
   rows: readonly ParkedRow[],
   deadline: Date,
 ): Promise<void> {
+  const { neon, clock } = deps;
   const next = { step: 'extension_call_log', at: clock.now() } as const;
   for (const some of chunksOf(rows, rowsPerBatch)) {
     await neon.run(
       (db) => db.batch([limitStatements(db), ...some.map((row) => moveOn(db, row, row, next))]),
       deadline,
     );
+    for (const row of some) tellParked(deps, row, next, 'heavy');
   }
 }
 

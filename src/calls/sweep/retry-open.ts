@@ -15,6 +15,7 @@ import {
   snapshotBefore,
   startedSince,
 } from './open-calls.ts';
+import { groupOf, tellParked } from './tell-parked.ts';
 
 /** As many as a minute can use for a while; the rest comes with the next pass. */
 const rowsOfAKind = 200;
@@ -90,21 +91,22 @@ export async function askOpenAlone(
 }
 
 async function parkAll(
-  { neon, clock }: SweepDependencies,
+  deps: SweepDependencies,
   accountId: string,
   which: SQL | undefined,
   step: NextStep,
   deadline: Date,
 ): Promise<number> {
-  const at = clock.now();
-  return neon.run(async (db) => {
+  const { neon, clock } = deps;
+  const next = { step, at: clock.now() };
+  const keys = await neon.run(async (db) => {
     const rows = await find(db, which);
-    await db.batch([
-      limitStatements(db),
-      ...rows.map(({ telephonySessionId }) => parkCall(db, { accountId, telephonySessionId }, { step, at })),
-    ]);
-    return rows.length;
+    const found = rows.map(({ telephonySessionId }) => ({ accountId, telephonySessionId }));
+    await db.batch([limitStatements(db), ...found.map((key) => parkCall(db, key, next))]);
+    return found;
   }, deadline);
+  for (const key of keys) tellParked(deps, key, next, groupOf(step));
+  return keys.length;
 }
 
 const find = (db: Database, which: SQL | undefined) =>

@@ -10,6 +10,7 @@ import { type Done, forEachSession } from './each-session.ts';
 import { isWithin, spanOf, type Window } from './list-sessions.ts';
 import { endOf } from './parked-rows.ts';
 import type { SessionRow } from './session-rows.ts';
+import { groupOf, tellParked } from './tell-parked.ts';
 
 const putBackMs = 15 * 60_000;
 
@@ -86,11 +87,13 @@ async function takeOne(
 }
 
 /** A session that can't be stored must not be the first of every list, which would keep newer ones out. */
-async function putBack({ neon, clock }: SweepDependencies, row: SessionRow, deadline: Date): Promise<void> {
+async function putBack(deps: SweepDependencies, row: SessionRow, deadline: Date): Promise<void> {
+  const { neon, clock } = deps;
   const waiting = waitsForCallLog(row);
   if (!waiting) return;
   const next = { step: waiting.nextStep, at: new Date(clock.now().getTime() + putBackMs) };
-  await neon.run((db) => moveOn(db, row, waiting, next), deadline);
+  const { rowCount } = await neon.run((db) => moveOn(db, row, waiting, next), deadline);
+  if (rowCount) tellParked(deps, row, next);
 }
 
 /** Recordings before voicemails: one message does both. Whether there is something to send. */
@@ -101,15 +104,14 @@ export async function parkNext(
   deadline: Date,
 ): Promise<boolean> {
   const { neon, clock } = deps;
-  const now = clock.now();
   const step = nextStepOf(session);
+  const next = step && { step, at: clock.now() };
   const waiting = waitsForCallLog(row);
-  if (waiting) {
-    const next = step ? { step, at: now } : 'done';
-    await neon.run((db) => moveOn(db, row, waiting, next), deadline);
-  } else if (step && !row.nextAttemptAt) {
-    await neon.run((db) => parkCall(db, row, { step, at: now }), deadline);
-  }
+  const isParked = await neon.run(async (db) => {
+    if (waiting) return (await moveOn(db, row, waiting, next ?? 'done')).rowCount;
+    return next && !row.nextAttemptAt ? (await parkCall(db, row, next)).rowCount : 0;
+  }, deadline);
+  if (next && isParked) tellParked(deps, row, next, groupOf(next.step));
   return step !== undefined;
 }
 
