@@ -92,43 +92,43 @@ describe('RingCentral', () => {
       fault: status(403, { errorCode: 'CMN-408' }),
       times: endless,
     });
-    burst(20);
+    burst(12);
     await world.settle(120);
-    await expectOneOfEach(world, { recordings: 20 });
+    await expectOneOfEach(world, { recordings: 12 });
     expectNoRefusals(world);
   });
 
   it('closes for an hour: nobody asks meanwhile, nothing is lost', async () => {
     const headers = { 'retry-after': '3600', 'x-rate-limit-group': 'heavy' };
-    burst(20);
+    burst(12);
     await world.run(2);
     const before = heavy();
     world.simulator.faults.add({ surface: 'account_call_log', fault: status(429, { headers }) });
     await world.run(60);
     expect(heavy()).toBe(before + 1);
     await world.settle(120);
-    await expectOneOfEach(world, { recordings: 20 });
+    await expectOneOfEach(world, { recordings: 12 });
     expect(insidePenalty()).toEqual([]);
   });
 
   it('halves the limit in the middle of a burst: at most one refusal', async () => {
-    burst(20);
+    burst(12);
     await world.run(5);
     world.simulator.limiter.setRule('heavy', { limit: 5 });
     await world.settle(120);
     expect(refused().length).toBeLessThanOrEqual(1);
     expect(insidePenalty()).toEqual([]);
-    await expectOneOfEach(world, { recordings: 20 });
+    await expectOneOfEach(world, { recordings: 12 });
   });
 
   it('raises the limit: a burst goes faster', async () => {
     world.simulator.limiter.setRule('heavy', { limit: 40 });
-    burst(40);
+    burst(24);
     await world.settle(60);
     expectNoRefusals(world);
-    await expectOneOfEach(world, { recordings: 40 });
+    await expectOneOfEach(world, { recordings: 24 });
     const [last] = await world.database.query('select max(stored_at) as at from call_recordings');
-    expect(Number(last?.at) - startedAt.getTime()).toBeLessThan(8 * 60_000);
+    expect(Number(last?.at) - startedAt.getTime()).toBeLessThan(6 * 60_000);
   });
 });
 
