@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, isNull, lt, notInArray, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNotNull, isNull, lt, notInArray, type SQL, sql } from 'drizzle-orm';
 import type { TimelineValues } from '../contacts/timeline.ts';
 import type { Database } from '../db/client.ts';
 import {
@@ -250,8 +250,7 @@ export async function openTranscriptions(
       eq(table.accountId, accountId),
       inArray(table.transcriptionStatus, ['none', 'started']),
       isNotNull(table.transcriptionJob),
-      lt(table.storedAt, startedBefore),
-      or(isNull(table.transcriptionStartedAt), lt(table.transcriptionStartedAt, startedBefore)),
+      lt(sql`coalesce(${table.transcriptionStartedAt}, ${table.storedAt})`, startedBefore),
     );
   const [recordings, messages] = await db.batch([
     db
