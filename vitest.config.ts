@@ -1,10 +1,25 @@
 import { defineConfig } from 'vitest/config';
 
+/**
+ * What keeps nothing between files: these share their workers' modules, since to load CDK, parsers and SDKs anew for
+ * each file takes longer than their tests.
+ */
+const shared = ['alarms', 'calls', 'cases', 'contacts', 'db', 'leads', 'lib', 'mail', 'ringcentral'].map(
+  (folder) => `test/${folder}/**/*.test.ts`,
+);
+const everything = ['test/**/*.test.ts'];
+
 const jsonReport = process.env.VITEST_JSON_REPORT;
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
+    projects: [
+      { extends: true, test: { name: 'shared', include: shared, isolate: false } },
+      {
+        extends: true,
+        test: { name: 'isolated', include: everything, exclude: ['test/deploy/**', ...shared] },
+      },
+    ],
     globalSetup: ['test/support/global-setup.ts'],
     // Real servers on a busy machine; nothing waits this long on an idle one.
     testTimeout: 60_000,

@@ -1,21 +1,19 @@
 import { startSimulator } from '../../local/ringcentral/simulator.ts';
 import { lakeside, riverside } from '../simulation/call-accounts.ts';
 import { CallWorld, type WorldOptions } from '../simulation/call-world.ts';
-import { freshDatabase, type TestDatabase } from '../support/database.ts';
+import { fileDatabase } from '../support/database.ts';
 import { FakeClock } from '../support/fakes.ts';
 
 export type { CallWorld, WorldOptions } from '../simulation/call-world.ts';
 
 const worlds: CallWorld[] = [];
-let database: Promise<TestDatabase> | undefined;
 
 /** A simulated world of the test's own: its RingCentral, its clock, and the file's database, emptied. */
 export async function startCallWorld(options: WorldOptions & { clock?: FakeClock } = {}): Promise<CallWorld> {
   const clock = options.clock ?? new FakeClock('2026-03-04T15:00:00.000Z');
   const simulator = await startSimulator({ accounts: [riverside, lakeside], ...options, clock });
   // To make a database takes longer than most runs.
-  database ??= freshDatabase();
-  const { db, query } = await database;
+  const { db, query } = await fileDatabase();
   for (const table of ['calls', 'call_recordings', 'voicemails', 'transcripts', 'contact_timeline']) {
     await query(`delete from ${table}`);
   }

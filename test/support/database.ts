@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { type NeonEndpoint, startNeonEndpoint } from '../../local/neon-endpoint.ts';
 import { createDatabase, type Database, type DatabaseOptions } from '../../src/db/client.ts';
 import { type TestServer, templateDatabase } from './global-setup.ts';
@@ -23,22 +23,42 @@ export interface TestDatabase extends SqlDatabase {
 }
 
 let server: Promise<TestServer> | undefined;
-let endpoint: Promise<NeonEndpoint> | undefined;
-const pools: pg.Pool[] = [];
 
-afterAll(async () => {
+/** What a test file has open. Files may share this module, one after the other. */
+interface FileResources {
+  testPath: string | undefined;
+  endpoint: Promise<NeonEndpoint> | undefined;
+  pools: pg.Pool[];
+  database: Promise<TestDatabase> | undefined;
+}
+const nothing = { endpoint: undefined, database: undefined };
+let open: FileResources = { testPath: undefined, pools: [], ...nothing };
+
+/** Those of the file that runs; what the one before has left open is closed. */
+async function ofThisFile(): Promise<FileResources> {
+  const { testPath } = expect.getState();
+  if (open.testPath !== testPath) {
+    const before = open;
+    open = { testPath, pools: [], ...nothing };
+    await close(before);
+  }
+  return open;
+}
+
+async function close({ pools, endpoint }: FileResources): Promise<void> {
   await Promise.all(pools.map((pool) => pool.end()));
   await (await endpoint)?.close();
-});
+}
 
 /**
- * Makes a migrated, empty database (about 30 ms) and points the Neon driver at it; both are closed after the
+ * Makes a migrated, empty database (about 30 ms) and points the Neon driver at it; both last as long as the
  * file's tests. Databases of one test file share one endpoint, so a stage and its mirror can be two of them.
  */
 export async function freshDatabase(): Promise<TestDatabase> {
   const database = await createSqlDatabase(`template ${templateDatabase} strategy file_copy`);
-  endpoint ??= startNeonEndpoint(await testServer());
-  const neon = await endpoint;
+  const file = await ofThisFile();
+  file.endpoint ??= testServer().then(startNeonEndpoint);
+  const neon = await file.endpoint;
   process.env.NEON_HTTP_ENDPOINT = neon.url;
   return {
     ...database,
@@ -46,6 +66,13 @@ export async function freshDatabase(): Promise<TestDatabase> {
     endpoint: neon,
     connect: (options) => createDatabase(database.url, options),
   };
+}
+
+/** One database for all tests of a file, made by the first. */
+export async function fileDatabase(): Promise<TestDatabase> {
+  const file = await ofThisFile();
+  file.database ??= freshDatabase();
+  return file.database;
 }
 
 /** Makes a database without any table, for the migrator. */
@@ -63,7 +90,7 @@ async function createSqlDatabase(clauses: string): Promise<SqlDatabase> {
 
   const url = `postgres://${address.user}:${address.password}@${address.host}:${address.port}/${name}`;
   const pool = new pg.Pool({ connectionString: url, max: 4, allowExitOnIdle: true });
-  pools.push(pool);
+  (await ofThisFile()).pools.push(pool);
   return { url, query: async (text, values) => (await pool.query(text, values)).rows };
 }
 

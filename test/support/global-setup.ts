@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
@@ -9,6 +12,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Answers a GET with the test server's `TestServer` as JSON; the first one starts PostgreSQL. */
     testServerUrl: string;
+    /** A folder that is removed when all tests are over. */
+    scratch: string;
   }
 }
 
@@ -33,7 +38,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (address === null || typeof address === 'string') throw new Error('No port for the test server');
   project.provide('testServerUrl', `http://127.0.0.1:${address.port}/`);
 
+  const scratch = mkdtempSync(path.join(tmpdir(), 'callytics-tests-'));
+  project.provide('scratch', scratch);
+
   return async () => {
+    rmSync(scratch, { recursive: true, force: true });
     starter.closeAllConnections();
     starter.close();
     const server = await started?.catch(() => undefined);

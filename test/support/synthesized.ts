@@ -1,8 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { App } from 'aws-cdk-lib';
-import { afterAll } from 'vitest';
+import { inject } from 'vitest';
 import { stages } from '../../lib/config.ts';
 import { createApp } from '../../lib/stages.ts';
 
@@ -13,8 +12,7 @@ export interface Resource {
 }
 export type Template = { Resources: Record<string, Resource>; [key: string]: unknown };
 
-const directory = mkdtempSync(path.join(tmpdir(), 'callytics-synth-'));
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+const directory = mkdtempSync(path.join(inject('scratch'), 'synth-'));
 
 const code = path.join(directory, 'code');
 mkdirSync(code);
