@@ -82,7 +82,7 @@ export async function measureCallBursts(): Promise<Report> {
       const own = await drainProduct(await databases.newWorld(), calls);
       const others: Drain[] = [];
       for (const model of calls === 500 ? [] : models) others.push(await drainModel(model, calls));
-      rows.push(...[own, ...others].map((drain) => rowOf(drain, calls, own)));
+      rows.push(...[own, ...others].map((drain) => rowOf(drain, calls)));
     }
     return {
       title: 'Bursts of calls',
@@ -110,15 +110,9 @@ export async function measureCallBursts(): Promise<Report> {
 
 const floorMinutes = (calls: number) => 1.5 + Math.ceil(calls / downloadsAMinute) - 1;
 
-function rowOf(drain: Drain, calls: number, own: Drain): string[] {
+function rowOf(drain: Drain, calls: number): string[] {
   const { name, heavy: requests, refused, stored, deadLetters, minutes } = drain;
-  const times =
-    stored === calls
-      ? [
-          minutes.toFixed(1),
-          ...[floorMinutes(calls), own.minutes].map((other) => `${(minutes / other).toFixed(2)}×`),
-        ]
-      : ['never', '', ''];
+  const isDone = stored === calls;
   return [
     name,
     String(calls),
@@ -126,7 +120,8 @@ function rowOf(drain: Drain, calls: number, own: Drain): string[] {
     String(refused),
     String(stored),
     String(deadLetters),
-    ...times,
+    isDone ? minutes.toFixed(1) : 'never',
+    isDone ? `${(minutes / floorMinutes(calls)).toFixed(2)}×` : '',
   ];
 }
 

@@ -5,8 +5,8 @@ import { expectNoRefusals, expectOneOfEach } from './call-checks.ts';
 import { sessionOf } from './call-samples.ts';
 
 const { accountId } = riverside;
-// 500 of them are in the bench: npm run bench -- call-bursts
-const calls = 200;
+/** The whole burst takes a while: CALL_BURST=500 npx vitest run test/simulation/call-burst.test.ts */
+const calls = Number(process.env.CALL_BURST ?? 200);
 const minuteMs = 60_000;
 /** When the burst hangs up. */
 const hangUpAt = Date.parse('2026-03-04T15:02:00.000Z');

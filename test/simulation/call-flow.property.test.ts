@@ -13,7 +13,7 @@ import type { CrashPoint } from './crash.ts';
 afterEach(stopCallWorlds);
 
 /** For a longer search: CALL_FLOW_RUNS=1000 npx vitest run test/simulation/call-flow.property.test.ts */
-const numRuns = Number(process.env.CALL_FLOW_RUNS ?? 12);
+const numRuns = Number(process.env.CALL_FLOW_RUNS ?? 8);
 const startedAt = new Date('2026-03-04T15:00:10.000Z');
 
 interface Session {
