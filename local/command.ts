@@ -14,7 +14,7 @@ import type { Snapshot } from './snapshot.ts';
 
 /** What is not as in AWS, for who wonders about the times. */
 const paceNote =
-  'Calls: a minute of delay in SQS is a second here (90 s after a hang-up, 5 min before a transcript); the sample calls ended two minutes ago.';
+  'Calls: a minute of delay in SQS is a second here (90 s after a hang-up, 5 min before a transcript); sample calls ended two minutes ago.';
 const exitCodes = { fine: 0, failed: 1, usage: 2 };
 /** How often a real mailbox is looked into for new mail. */
 const remoteIntervalMs = 60_000;

@@ -21,6 +21,12 @@ export class CallFileError extends Error {
 }
 
 const id = z.union([z.string().min(1), z.number()]).transform(String);
+/** Sound is made for it; a recording of a day would be a gigabyte. */
+const seconds = z
+  .number()
+  .positive()
+  .max(6 * 3600)
+  .optional();
 const accountId = z.union([z.string(), z.number()]).transform(String).pipe(z.string().regex(/^\d+$/));
 
 const notificationSchema = z.looseObject({ event: z.string() });
@@ -33,7 +39,11 @@ const recordSchema = z.looseObject({
   id,
   telephonySessionId: z.string().min(1),
   startTime: z.iso.datetime({ offset: true }),
-  duration: z.number().nonnegative().default(0),
+  duration: z
+    .number()
+    .nonnegative()
+    .max(6 * 3600)
+    .default(0),
   type: z.string().optional(),
   direction: z.string().optional(),
 });
@@ -48,16 +58,12 @@ const bundleSchema = z.strictObject({
     .array(
       z.strictObject({
         id,
-        seconds: z.number().positive().optional(),
+        seconds,
         format: z.enum(['mp3', 'wav']).optional(),
       }),
     )
     .default([]),
-  voicemails: z
-    .array(
-      z.strictObject({ id, seconds: z.number().positive().optional(), transcript: z.string().optional() }),
-    )
-    .default([]),
+  voicemails: z.array(z.strictObject({ id, seconds, transcript: z.string().optional() })).default([]),
 });
 type Bundle = z.output<typeof bundleSchema>;
 

@@ -38,6 +38,8 @@ type Outcome =
 /** The call log lags 15-30 s behind the call, and recordings come later still. */
 const disconnectedDelaySeconds = 90;
 const defaultLimitMs = 2_000;
+/** Clocks differ by seconds; a call of the day after tomorrow is none. */
+const longestAheadMs = 24 * 60 * 60_000;
 /** A UUID in practice; the answer with it has to stay under 1,024 bytes. */
 const echoable = /^[\x21-\x7e]{1,256}$/;
 const accountIdPattern = /^\d{1,20}$/;
@@ -91,6 +93,9 @@ async function decide(receiver: WebhookReceiver, request: WebhookRequest): Promi
   }
   const event = readEvent(body);
   if ('kind' in event) return event;
+  if (new Date(event.body.eventTime).getTime() > receiver.clock.now().getTime() + longestAheadMs) {
+    return refuse(400, 'malformed', ['body.eventTime']);
+  }
   if (event.body.parties.some((party) => party.accountId !== accountId)) {
     return refuse(401, 'foreign_account');
   }
@@ -110,6 +115,8 @@ async function isAuthentic(
 }
 
 function readEvent(body: string): TelephonyEvent | Outcome {
+  // PostgreSQL's texts can't hold it, so such a message could never be worked off.
+  if (/\\u0000/.test(body)) return refuse(400, 'malformed', ['body']);
   try {
     const { event } = parseMessage(notificationSchema, body);
     return event.includes('/telephony/sessions')

@@ -5,7 +5,7 @@ import { callOfMessage } from './call-messages.ts';
 import type { Command, CommandContext, ExitCode } from './command.ts';
 import { type CommandLine, type CommandShape, readCount, UsageError } from './command-line.ts';
 import { type DeadLetterQueueName, deadLetterQueues } from './dead-letter-queues.ts';
-import { findStage } from './deployment.ts';
+import { type Deployment, findStage } from './deployment.ts';
 import { mailOfMessage, parseJson } from './message-mail.ts';
 import { messagesOf, type OperatorQueue, peek, type QueueMessage } from './queues.ts';
 import { openStage, type StageAccess } from './stage-access.ts';
@@ -42,7 +42,8 @@ type Deliver = (message: QueueMessage) => Promise<void>;
 
 async function run(line: CommandLine<CommandShape>, context: CommandContext): Promise<ExitCode> {
   const { args, options } = line;
-  const [name = '', ...others] = args;
+  const [typed = '', ...others] = args;
+  const name = baseNameOf(typed, context.deployment, options.stage);
   if (!isDeadLetterQueue(name) || others.length > 0) {
     throw new UsageError(`'dlq replay' takes the name of one dead-letter queue: ${names}.`);
   }
@@ -57,6 +58,14 @@ async function run(line: CommandLine<CommandShape>, context: CommandContext): Pr
   const job = { queue, destination, json: options.json === true, context };
   if (!options.yes) return preview(job, Math.min(maximum, shown));
   return replay(job, await deliveryTo(stage, name), maximum);
+}
+
+/** Alarms and the console have the whole name, such as `transcribe-dlq-us-west-2`. */
+function baseNameOf(typed: string, { regions, physicalName }: Deployment, stage: string | undefined): string {
+  const known = Object.entries(deadLetterQueues).find(
+    ([base, { side }]) => stage !== undefined && physicalName(base, stage, regions[side]) === typed,
+  );
+  return known?.[0] ?? typed;
 }
 
 function isDeadLetterQueue(name: string): name is DeadLetterQueueName {

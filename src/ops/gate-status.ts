@@ -1,4 +1,5 @@
-import { parkedItemKey } from '../calls/parking.ts';
+import { and, eq, isNotNull } from 'drizzle-orm';
+import { calls } from '../db/schema/index.ts';
 import { systemClock } from '../platform/clock.ts';
 import { createGate, type GateStatus } from '../ringcentral/gate.ts';
 import type { Command, CommandContext, ExitCode } from './command.ts';
@@ -22,8 +23,8 @@ A slot is the right to one request. Closed: RingCentral answered 429, and nobody
 interface AccountGate {
   accountId: string;
   gates: ({ group: string } & GateStatus)[];
-  /** Since when the sweep has known of parked calls; absent when there are none. */
-  parkedAt?: Date;
+  /** Calls that wait for a slot, for the call log, or for a login. */
+  parked: number;
 }
 
 async function run({ args, options }: CommandLine<CommandShape>, context: CommandContext): Promise<ExitCode> {
@@ -50,16 +51,18 @@ export function chosenAccounts(
   return [accountId];
 }
 
-async function lookAt({ callState }: StageAccess, accountId: string): Promise<AccountGate> {
+async function lookAt({ callState, neon }: StageAccess, accountId: string): Promise<AccountGate> {
   const gate = createGate(callState, systemClock);
   const gates = await Promise.all(
     groups.map(async (group) => ({ group, ...(await gate.status({ owner: accountId, group })) })),
   );
-  const parked = await callState.get(parkedItemKey(accountId));
-  return { accountId, gates, ...(parked ? { parkedAt: new Date(Number(parked.parked_at)) } : {}) };
+  const parked = await neon((db) =>
+    db.$count(calls, and(eq(calls.accountId, accountId), isNotNull(calls.nextAttemptAt))),
+  );
+  return { accountId, gates, parked };
 }
 
-function gateText({ accountId, gates, parkedAt }: AccountGate): string {
+function gateText({ accountId, gates, parked }: AccountGate): string {
   return [
     `Account ${accountId}`,
     ...gates.map(({ group, limit, windowSeconds, slotsNow, slotsThisMinute, closedUntil }) =>
@@ -72,6 +75,6 @@ function gateText({ accountId, gates, parkedAt }: AccountGate): string {
         ),
       ),
     ),
-    field('parked', parkedAt ? `calls wait, last one since ${parkedAt.toISOString()}` : 'none'),
+    field('parked', `${parked} calls wait`),
   ].join('\n');
 }

@@ -1,5 +1,8 @@
 import * as z from 'zod';
 
+/** RingCentral's have some forty characters; an index of PostgreSQL takes no text of thousands. */
+const longestId = 256;
+
 const id = z.union([z.string(), z.number()]).transform(String);
 const party = z
   .object({ phoneNumber: z.string().nullish(), extensionId: id.nullish(), extensionNumber: id.nullish() })
@@ -17,7 +20,7 @@ export const telephonyEventSchema = z.object({
   body: z.object({
     sequence: z.number().int(),
     sessionId: id.nullish(),
-    telephonySessionId: z.string().min(1),
+    telephonySessionId: z.string().min(1).max(longestId),
     eventTime: z.iso.datetime({ offset: true }),
     origin: z.object({ type: z.string().nullish() }).nullish(),
     parties: z
@@ -25,7 +28,7 @@ export const telephonyEventSchema = z.object({
         z.object({
           accountId: id.nullish(),
           extensionId: id.nullish(),
-          id: z.string().min(1),
+          id: z.string().min(1).max(longestId),
           direction: z.string().nullish(),
           from: party,
           to: party,

@@ -137,14 +137,20 @@ describe('gate status', () => {
   it('shows slots, penalty and parked calls of each account', async () => {
     const gate = createGate(stage.callState, { now: () => new Date() });
     await gate.close({ owner: accountId, group: 'heavy' }, 600);
+    await aTranscribedCall();
+    const before = await operate(['gate', 'status', accountId, ...toTest]);
+    expect([before.code, before.out.includes('0 calls wait')]).toEqual([0, true]);
+    await operate(['call', 'refetch', 's-77aa', ...toTest, '--yes']);
     const { code, printed } = await operateJson('gate', 'status', ...toTest);
     expect(code).toBe(0);
     const own = printed.accounts.find((one: { accountId: string }) => one.accountId === accountId);
+    expect(own.parked).toBe(1);
     const heavy = own.gates.find(({ group }: { group: string }) => group === 'heavy');
     expect(heavy).toMatchObject({ slotsNow: 0, limit: 10, windowSeconds: 60 });
     expect(new Date(heavy.closedUntil).getTime()).toBeGreaterThan(Date.now() + 500_000);
     const { out } = await operate(['gate', 'status', accountId, ...toTest]);
     expect(out).toContain('CLOSED until');
+    expect(out).toContain('1 calls wait');
   });
 
   it('refuses an account that is not the stage’s', async () => {
