@@ -118,6 +118,17 @@ describe('a request that is refused', () => {
     ['no parties', 400, { body: aNotification({ body: { parties: [] } }) }],
     ['no sequence', 400, { body: aNotification({ body: { sequence: undefined } }) }],
     ['an unreadable time', 400, { body: aNotification({ body: { eventTime: 'yesterday' } }) }],
+    [
+      'a time that is far ahead',
+      400,
+      { body: aNotification({ body: { eventTime: '9999-12-31T23:59:59Z' } }) },
+    ],
+    ['a text that no row can hold', 400, { body: aNotification({ telephonySessionId: 's-\u0000' }) }],
+    [
+      'an id that no index can hold',
+      400,
+      { body: aNotification({ telephonySessionId: `s-${'x'.repeat(300)}` }) },
+    ],
     ['a body over 256 KiB', 413, { body: JSON.stringify({ ...aNotification(), fill: 'x'.repeat(262_144) }) }],
     ['the same in base64', 413, { base64: true, body: 'x'.repeat(262_145) }],
   ])('with %s: %i, and nothing is sent', async (_, statusCode, options) => {

@@ -23,7 +23,8 @@ describe('dlq replay', () => {
   it('forwarding-dlq: publishes the events again and only then deletes them', async () => {
     for (const digit of [1, 2]) await stage.send('forwarding-dlq', leadCreated(key(digit)));
 
-    const dry = await operateJson('dlq', 'replay', 'forwarding-dlq', ...toTest);
+    // By the name that alarms and the console have.
+    const dry = await operateJson('dlq', 'replay', 'forwarding-dlq-test-us-east-1', ...toTest);
     expect(dry.printed).toMatchObject({ queue: 'forwarding-dlq-test-us-east-1', dryRun: true, visible: 2 });
     expect(dry.printed.messages.map(({ mailKey }: { mailKey: string }) => mailKey).sort()).toEqual([
       key(1),
