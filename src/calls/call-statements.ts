@@ -1,4 +1,4 @@
-import { and, eq } from 'drizzle-orm';
+import { and, eq, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/client.ts';
 import { callRecordings, calls, voicemails } from '../db/schema/index.ts';
 
@@ -25,3 +25,9 @@ export const selectRecordings = (db: Database, key: CallKey) =>
 
 export const selectVoicemails = (db: Database, key: CallKey) =>
   db.select().from(voicemails).where(isSession(voicemails, key));
+
+/** The session has recordings, or voicemails, that are known and neither stored nor gone for ever. */
+export const hasOpen = (table: typeof callRecordings | typeof voicemails): SQL =>
+  sql`exists (select from ${table}
+    where ${table.accountId} = ${calls.accountId} and ${table.telephonySessionId} = ${calls.telephonySessionId}
+    and ${table.storedAt} is null and ${table.unavailableReason} is null)`;

@@ -1,10 +1,11 @@
-import { and, eq, exists, isNull, lte, or, type SQL, sql } from 'drizzle-orm';
+import { and, eq, isNull, lte, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../db/client.ts';
 import { excluded } from '../db/excluded.ts';
 import { callRecordings, calls, voicemails } from '../db/schema/index.ts';
 import type { CallLogSnapshot } from '../ringcentral/schemas.ts';
 import {
   type CallKey,
+  hasOpen,
   isCall,
   limitStatements,
   selectCall,
@@ -65,7 +66,7 @@ export async function saveSnapshot(
     ...(messages.length > 0 ? [db.insert(voicemails).values(messages).onConflictDoNothing()] : []),
     db
       .update(calls)
-      .set(statusColumns(db, key, findings))
+      .set(statusColumns(findings))
       .where(and(isCall(key), eq(calls.snapshotAt, fetchedAt))),
     selectCall(db, key),
     selectRecordings(db, key),
@@ -81,34 +82,9 @@ export async function saveSnapshot(
 }
 
 /** What the session's recordings and voicemails add up to, with the rows as they are after this snapshot. */
-function statusColumns(db: Database, key: CallKey, findings: SnapshotFindings) {
+function statusColumns(findings: SnapshotFindings) {
   const { recordingStatus, recordingReason, unprepared } = findings;
-  const openRecording = exists(
-    db
-      .select({ one: sql`1` })
-      .from(callRecordings)
-      .where(
-        and(
-          eq(callRecordings.accountId, key.accountId),
-          eq(callRecordings.telephonySessionId, key.telephonySessionId),
-          isNull(callRecordings.storedAt),
-          isNull(callRecordings.unavailableReason),
-        ),
-      ),
-  );
-  const openVoicemail = exists(
-    db
-      .select({ one: sql`1` })
-      .from(voicemails)
-      .where(
-        and(
-          eq(voicemails.accountId, key.accountId),
-          eq(voicemails.telephonySessionId, key.telephonySessionId),
-          isNull(voicemails.storedAt),
-          isNull(voicemails.unavailableReason),
-        ),
-      ),
-  );
+  const openRecording = hasOpen(callRecordings);
   const is = (...statuses: string[]): SQL => sql`${calls.recordingStatus} in ${statuses}`;
   const undecided = is('pending', 'expected', 'none');
   let status: SQL;
@@ -130,6 +106,6 @@ function statusColumns(db: Database, key: CallKey, findings: SnapshotFindings) {
   return {
     recordingStatus: status as SQL<'pending'>,
     recordingReason: reason,
-    voicemailStatus: sql<'pending'>`case when ${openVoicemail} then 'pending' else ${calls.voicemailStatus} end`,
+    voicemailStatus: sql<'pending'>`case when ${hasOpen(voicemails)} then 'pending' else ${calls.voicemailStatus} end`,
   };
 }

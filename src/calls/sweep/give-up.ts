@@ -1,8 +1,9 @@
 import { and, inArray, sql } from 'drizzle-orm';
 import { callRecordings, calls } from '../../db/schema/index.ts';
 import { logEvents } from '../../platform/log-events.ts';
+import { hasOpen } from '../call-statements.ts';
 import type { SweepDependencies } from './dependencies.ts';
-import { endedBefore, hasOpen, isOpenAndFree, startedBefore } from './open-calls.ts';
+import { endedBefore, isOpenAndFree, startedBefore } from './open-calls.ts';
 
 const afterMs = 24 * 3600_000;
 const rowsAtOnce = 500;

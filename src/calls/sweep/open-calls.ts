@@ -1,6 +1,7 @@
 import { and, eq, gte, inArray, isNull, lt, lte, not, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../db/client.ts';
-import { callRecordings, calls, type voicemails } from '../../db/schema/index.ts';
+import { callRecordings, calls } from '../../db/schema/index.ts';
+import { hasOpen } from '../call-statements.ts';
 
 /** Not decided yet. As the index `ix_calls_unresolved` has it, which serves all conditions below. */
 export const isOpen = sql`(${calls.recordingStatus} in ('pending', 'expected', 'available') or ${calls.voicemailStatus} = 'pending')`;
@@ -32,12 +33,6 @@ export const isInRetryHour = (now: Date): SQL =>
 export const startedSince = (at: Date) => gte(calls.startedAt, at);
 export const startedBefore = (at: Date) => lt(calls.startedAt, at);
 export const snapshotBefore = (at: Date) => lte(calls.snapshotAt, at);
-
-/** The session has recordings, or voicemails, that are known and neither stored nor gone for ever. */
-export const hasOpen = (table: typeof callRecordings | typeof voicemails): SQL =>
-  sql`exists (select from ${table}
-    where ${table.accountId} = ${calls.accountId} and ${table.telephonySessionId} = ${calls.telephonySessionId}
-    and ${table.storedAt} is null and ${table.unavailableReason} is null)`;
 
 /** A newer look into the call log may show a recording. One that is known needs no such look. */
 export const lacksRecording = () =>

@@ -1,13 +1,12 @@
 import { and, asc, eq, isNull, not, or, type SQL, sql } from 'drizzle-orm';
 import type { Database } from '../../db/client.ts';
 import { callRecordings, calls, voicemails } from '../../db/schema/index.ts';
-import { limitStatements } from '../call-statements.ts';
+import { hasOpen, limitStatements } from '../call-statements.ts';
 import { parkCall } from '../parking.ts';
 import type { NextStep } from '../step.ts';
 import type { SweepDependencies } from './dependencies.ts';
 import {
   endedSince,
-  hasOpen,
   isDueAgain,
   isInRetryHour,
   isOpenAndFree,
